@@ -1,0 +1,14 @@
+//! The words every stage shares: time, tables, messages of a call.
+//!
+//! In: nothing. Out: types that own their data, and one definition per table, from which the Arrow
+//! schema, the JSON names and the documentation come.
+
+#![forbid(unsafe_code)]
+
+pub mod call;
+pub mod table;
+pub mod time;
+
+pub use call::{CallMessage, Media};
+pub use table::{Column, Kind, Table};
+pub use time::Nanos;
