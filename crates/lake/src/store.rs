@@ -1,0 +1,290 @@
+//! The writer: hot batches in, committed Parquet files out.
+//!
+//! In: sealed batches from the shards, by [`Lake::append`]. Out: files under the Delta log of each
+//! table. Owned: the folder (under a lock file), the writer threads, the logs. Bounded by:
+//! [`FlushLimits`]; memory is bounded by the pools the batches' blocks come from, which stay empty until
+//! the files are written. Lost: rows that cannot be written before the end, counted as `store_failed`.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use arrow_array::RecordBatch;
+use model::table::{TABLES, Table};
+
+use crate::error::LakeError;
+use crate::file::{self, FileOptions};
+use crate::hot::{Books, FlushLimits, HotBatch, HotSet, TableView};
+use crate::log::{Kernel, Log};
+
+/// How a lake is written.
+#[derive(Debug, Clone)]
+pub struct LakeOptions {
+    /// When batches become files.
+    pub flush: FlushLimits,
+    /// How files are written.
+    pub file: FileOptions,
+    /// Threads that write files.
+    pub writers: usize,
+    /// How long closing tries to write what the disk refuses.
+    pub close_timeout: Duration,
+}
+
+/// Pause after a failed write before the next try.
+const RETRY_PAUSE: Duration = Duration::from_millis(500);
+
+#[derive(Debug)]
+struct OpenTable {
+    table: &'static Table,
+    folder: PathBuf,
+    hot: HotSet,
+    log: Mutex<Log>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    tables: Vec<OpenTable>,
+    options: LakeOptions,
+    /// Set by `flush` and `close`: write whatever waits.
+    everything: AtomicBool,
+    closing: AtomicBool,
+    give_up_at: Mutex<Option<Instant>>,
+    wake: (Mutex<()>, Condvar),
+    failure: Mutex<Option<String>>,
+}
+
+/// A lake that is open for writing and reading.
+#[derive(Debug)]
+pub struct Lake {
+    root: PathBuf,
+    shared: Arc<Shared>,
+    writers: Mutex<Vec<JoinHandle<()>>>,
+    /// Holds the lock until the lake is dropped.
+    _lock: Option<File>,
+    _runtime: tokio::runtime::Runtime,
+}
+
+impl Lake {
+    /// Opens the lake in `root` for writing, making it when there is none.
+    ///
+    /// # Errors
+    /// [`LakeError::InUse`] when another process writes it; otherwise what the disk or the log says.
+    pub fn open(root: &Path, options: LakeOptions) -> Result<Arc<Self>, LakeError> {
+        std::fs::create_dir_all(root).map_err(LakeError::io(root))?;
+        let lock = lock(root)?;
+        Self::start(root, options, Some(lock))
+    }
+
+    /// Opens the lake in `root` for reading, beside whoever writes it.
+    ///
+    /// # Errors
+    /// [`LakeError::Missing`] when there is no lake.
+    pub fn read_only(root: &Path, options: LakeOptions) -> Result<Arc<Self>, LakeError> {
+        if !TABLES.iter().any(|table| root.join(table.name).join("_delta_log").is_dir()) {
+            return Err(LakeError::Missing { path: root.to_path_buf() });
+        }
+        Self::start(root, LakeOptions { writers: 0, ..options }, None)
+    }
+
+    fn start(root: &Path, options: LakeOptions, lock: Option<File>) -> Result<Arc<Self>, LakeError> {
+        let root = root.canonicalize().map_err(LakeError::io(root))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("delta-log")
+            .enable_all()
+            .build()
+            .map_err(LakeError::io(&root))?;
+        let mut tables = Vec::new();
+        for table in TABLES {
+            let folder = root.join(table.name);
+            let kernel = Kernel::local(&root, runtime.handle()).map_err(LakeError::delta(table.name))?;
+            let log = match Log::open(table, &folder, &kernel, lock.is_some()) {
+                Ok(log) => log,
+                // A table that was never written reads as empty.
+                Err(LakeError::Missing { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            let hot = HotSet::new(log.files()?);
+            tables.push(OpenTable { table, folder, hot, log: Mutex::new(log) });
+        }
+        let shared = Arc::new(Shared {
+            tables,
+            options,
+            everything: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
+            give_up_at: Mutex::new(None),
+            wake: (Mutex::new(()), Condvar::new()),
+            failure: Mutex::new(None),
+        });
+        let writers = (0..shared.options.writers)
+            .map(|number| {
+                let shared = Arc::clone(&shared);
+                std::thread::Builder::new()
+                    .name(format!("writer-{number}"))
+                    .spawn(move || shared.write_loop())
+                    .map_err(LakeError::io(&root))
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Arc::new(Self {
+            root,
+            shared,
+            writers: Mutex::new(writers),
+            _lock: lock,
+            _runtime: runtime,
+        }))
+    }
+
+    /// The lake's folder, absolute.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Takes a sealed batch in. It can be queried at once and is written as [`FlushLimits`] say.
+    pub fn append(&self, table: &'static Table, rows: RecordBatch, held_bytes: usize) {
+        if let Some(open) = self.shared.tables.iter().find(|open| std::ptr::eq(open.table, table)) {
+            open.hot.append(rows, held_bytes);
+            self.shared.wake.1.notify_one();
+        }
+    }
+
+    /// What a query sees of a table now; empty for a table that was never written.
+    pub fn view(&self, table: &'static Table) -> TableView {
+        let open = self.shared.tables.iter().find(|open| std::ptr::eq(open.table, table));
+        open.map_or_else(|| HotSet::default().view(), |open| open.hot.view())
+    }
+
+    /// The books of each table.
+    pub fn books(&self) -> Vec<(&'static Table, Books)> {
+        self.shared.tables.iter().map(|open| (open.table, open.hot.books())).collect()
+    }
+
+    /// Why files cannot be written at present, if so.
+    pub fn failure(&self) -> Option<String> {
+        self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Asks the writers to write everything that waits, without waiting for the limits or for the end.
+    pub fn flush(&self) {
+        self.shared.everything.store(true, Ordering::Release);
+        self.shared.wake.1.notify_all();
+    }
+
+    /// Writes everything and stops the writers. Returns the rows that could not be written.
+    pub fn close(&self) -> u64 {
+        *self.shared.give_up_at.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(Instant::now() + self.shared.options.close_timeout);
+        self.shared.closing.store(true, Ordering::Release);
+        self.flush();
+        let writers = std::mem::take(&mut *self.writers.lock().unwrap_or_else(PoisonError::into_inner));
+        for writer in writers {
+            let _ = writer.join();
+        }
+        self.shared.tables.iter().map(|open| open.hot.books().dropped).sum()
+    }
+}
+
+impl Shared {
+    fn write_loop(&self) {
+        loop {
+            let closing = self.closing.load(Ordering::Acquire);
+            let everything = closing || self.everything.swap(false, Ordering::AcqRel);
+            let mut worked = false;
+            for open in &self.tables {
+                let claimed = open.hot.claim(&self.options.flush, everything);
+                if !claimed.is_empty() {
+                    worked = true;
+                    self.write_until_done(open, &claimed);
+                }
+            }
+            if worked {
+                continue;
+            }
+            if closing {
+                return;
+            }
+            self.wait();
+        }
+    }
+
+    /// Sleeps until a batch arrives or one is due by age.
+    fn wait(&self) {
+        let age = self.options.flush.age;
+        let due = self.tables.iter().filter_map(|open| open.hot.due_in(age)).min();
+        let pause = due.unwrap_or(Duration::from_secs(1)).clamp(Duration::from_millis(5), Duration::from_secs(1));
+        let guard = self.wake.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.everything.load(Ordering::Acquire) && !self.closing.load(Ordering::Acquire) {
+            let _ = self.wake.1.wait_timeout(guard, pause);
+        }
+    }
+
+    /// Writes claimed batches, trying again while the disk refuses; gives up only when closing.
+    fn write_until_done(&self, open: &OpenTable, claimed: &[Arc<HotBatch>]) {
+        loop {
+            match self.write(open, claimed) {
+                Ok(()) => {
+                    *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = None;
+                    return;
+                }
+                Err(error) => self.note_failure(&error),
+            }
+            let give_up = *self.give_up_at.lock().unwrap_or_else(PoisonError::into_inner);
+            if give_up.is_some_and(|at| Instant::now() >= at) {
+                let rows = open.hot.abandon(claimed);
+                tracing::error!(table = open.table.name, rows, "rows could not be written and are lost");
+                return;
+            }
+            std::thread::sleep(RETRY_PAUSE);
+        }
+    }
+
+    fn note_failure(&self, error: &LakeError) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = error.to_string();
+        if failure.as_ref() != Some(&text) {
+            tracing::error!(%error, "files cannot be written; trying again until they can");
+            *failure = Some(text);
+        }
+    }
+
+    fn write(&self, open: &OpenTable, claimed: &[Arc<HotBatch>]) -> Result<(), LakeError> {
+        let rows: Vec<&RecordBatch> = claimed.iter().map(|batch| &batch.rows).collect();
+        let files = file::write(open.table, &open.folder, &rows, &self.options.file)?;
+        let mut log = open.log.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = log.append(&files) {
+            for file in &files {
+                let _ = std::fs::remove_file(&file.path);
+            }
+            return Err(error);
+        }
+        // Still under the log's lock, so that files appear in the order of their commits.
+        open.hot.commit(claimed, &files);
+        Ok(())
+    }
+}
+
+/// One writer per folder.
+fn lock(root: &Path) -> Result<File, LakeError> {
+    let path = root.join("wirelake.lock");
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(LakeError::io(&path))?;
+    if file.try_lock().is_err() {
+        let mut pid = String::new();
+        let _ = file.read_to_string(&mut pid);
+        let pid = if pid.trim().is_empty() { "?".to_owned() } else { pid.trim().to_owned() };
+        return Err(LakeError::InUse { path: root.to_path_buf(), pid });
+    }
+    file.set_len(0)
+        .and_then(|()| file.rewind())
+        .and_then(|()| writeln!(file, "{}", std::process::id()))
+        .map_err(LakeError::io(&path))?;
+    Ok(file)
+}
