@@ -1,0 +1,134 @@
+//! Every key, once.
+//!
+//! The line of a key gives its type, default, whether a reload takes it up, and the range of a
+//! number. Its doc comment is what the reference and the sample say about it.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use super::choice::{Compression, LogFormat, LogLevel};
+use super::key::settings;
+use super::secret::Secret;
+
+settings! {
+    /// Where the lake is kept.
+    data: Data {
+        /// Directory that holds every table. It is made when it does not exist.
+        dir: PathBuf = PathBuf::from("./wirelake-data"), Restart;
+    }
+
+    /// Who this process is.
+    node: Node {
+        /// Name of this node, as it appears in its metrics and in the lake. Empty means the
+        /// machine's host name.
+        name: String = String::new(), Restart;
+    }
+
+    /// How many threads do the work.
+    threads: Threads {
+        /// Threads that receive and decode, each with its own sockets and memory. 0 means one per
+        /// core, 16 at most.
+        shards: usize = 0, Restart, 0..=256;
+        /// Threads that write files. 0 means one for every four shards.
+        writers: usize = 0, Restart, 0..=64;
+    }
+
+    /// HEP, as capture agents send it.
+    hep: Hep {
+        /// Addresses to take HEP on over UDP; an empty list turns it off. `[::]` takes IPv4 too; on
+        /// a kernel without IPv6 it becomes `0.0.0.0`. Port 0 lets the kernel choose.
+        udp: Vec<SocketAddr> = vec![any(9060)], Restart;
+        /// Addresses to take HEP on over TCP, by the same rules.
+        tcp: Vec<SocketAddr> = vec![any(9060)], Restart;
+        /// Key that every HEP packet must carry (chunk 0x0e). Empty means that none is asked for.
+        key: Secret = Secret::default(), Live;
+        /// File that holds the key, instead of `key`. White space at its ends is ignored. Empty
+        /// means none.
+        key_file: PathBuf = PathBuf::new(), Live;
+        /// Receive buffer asked of the kernel for each UDP socket. The kernel gives less when
+        /// net.core.rmem_max is lower; `wirelake doctor` says so.
+        rcvbuf_bytes: usize = 33_554_432, Restart, 65_536..=1_073_741_824;
+        /// Whether to let the kernel hand over several datagrams of one sender at once (UDP_GRO).
+        gro: bool = true, Restart;
+        /// TCP connections that one shard serves at the same time; further ones are closed at
+        /// once and counted.
+        tcp_connections: usize = 4_096, Restart, 1..=1_000_000;
+        /// How long a TCP peer may take to finish a frame that it began, before it is
+        /// disconnected.
+        tcp_frame_timeout_s: u64 = 60, Restart, 1..=86_400;
+        /// The most that a compressed payload (chunk 0x10) may grow to; larger ones are kept as
+        /// they came, with the reason.
+        inflate_max_bytes: usize = 262_144, Restart, 1_024..=16_777_216;
+        /// SIP headers that tell which calls belong together when the HEP packet does not (chunk
+        /// 0x11). The first one present wins.
+        correlation_headers: Vec<String> = vec!["X-CID".to_owned()], Restart;
+    }
+
+    /// What memory may be used for. What cannot be kept within is shed and counted.
+    memory: Memory {
+        /// Blocks that packets are received into and that rows point into, all shards together.
+        budget_mib: usize = 256, Restart, 16..=1_048_576;
+        /// Size of one block. Each shard needs two at all times.
+        block_kib: usize = 1_024, Restart, 128..=16_384;
+        /// Memory that the SQL engine may use for all queries together.
+        query_mib: usize = 128, Restart, 32..=1_048_576;
+    }
+
+    /// How rows become files.
+    lake: Lake {
+        /// Rows after which a shard's batch is sealed: from then on queries see it.
+        seal_rows: usize = 65_536, Restart, 1..=4_194_304;
+        /// Age at which a batch is sealed however few rows it has.
+        seal_ms: u64 = 250, Restart, 10..=60_000;
+        /// Rows in memory after which files are written.
+        flush_rows: usize = 1_048_576, Restart, 1..=67_108_864;
+        /// Block memory held by rows after which files are written.
+        flush_mib: usize = 96, Restart, 1..=1_048_576;
+        /// Age at which rows are written to files however few there are. What is younger is lost
+        /// when the process is killed.
+        flush_s: u64 = 10, Restart, 1..=3_600;
+        /// Compression of the files.
+        compression: Compression = Compression::Zstd, Restart;
+        /// Level of zstd: higher is smaller and slower. 0 means zstd's own choice. The other
+        /// codecs have no level.
+        compression_level: usize = 1, Restart, 0..=22;
+        /// Rows per row group: the least that a query reads of a file.
+        row_group_rows: usize = 131_072, Restart, 1_024..=16_777_216;
+    }
+
+    /// The REST interface, the web page, the metrics.
+    api: Api {
+        /// Address to serve on. Beyond loopback it needs a token. Port 0 lets the kernel choose.
+        listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080)), Restart;
+        /// Token that a client must send as `Authorization: Bearer TOKEN`. Empty means that none
+        /// is asked for.
+        token: Secret = Secret::default(), Live;
+        /// File that holds the token, instead of `token`. White space at its ends is ignored.
+        /// Empty means none.
+        token_file: PathBuf = PathBuf::new(), Live;
+        /// How long a query may run.
+        sql_timeout_s: u64 = 30, Live, 1..=86_400;
+        /// Rows that a query may return; the answer says when there were more.
+        sql_rows: usize = 10_000, Live, 1..=10_000_000;
+    }
+
+    /// What the process says about itself, on standard error.
+    log: Log {
+        /// The least severe level that is written.
+        level: LogLevel = LogLevel::Info, Live;
+        /// `text` for people, `json` for collectors.
+        format: LogFormat = LogFormat::Text, Restart;
+    }
+
+    /// How the process ends.
+    shutdown: Shutdown {
+        /// How long to go on receiving what the kernel already holds after a SIGTERM. Files are
+        /// written after that, however long it takes.
+        drain_ms: u64 = 5_000, Live, 0..=600_000;
+    }
+}
+
+/// Every address of the machine, in both families.
+fn any(port: u16) -> SocketAddr {
+    SocketAddr::from((std::net::Ipv6Addr::UNSPECIFIED, port))
+}
