@@ -1,69 +1,23 @@
-//! Query results as JSON, CSV and text tables.
+//! Query results as JSON.
 
 use std::io::Write;
 
 use arrow_array::RecordBatch;
-use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_json::writer::{JsonArray, WriterBuilder};
-use arrow_schema::{ArrowError, DataType, Schema, TimeUnit};
-
-/// Widest cell of a text table; longer ones end in an ellipsis.
-const CELL_WIDTH: usize = 60;
+use arrow_schema::{ArrowError, DataType, TimeUnit};
 
 /// Rows as a JSON array of objects; nulls are written, times are RFC 3339 in UTC, bytes are hexadecimal.
 ///
 /// # Errors
 /// When the output cannot be written, or a type has no JSON form.
 pub fn json(batches: &[RecordBatch], out: &mut impl Write) -> Result<(), ArrowError> {
-    let mut writer = WriterBuilder::new().with_explicit_nulls(true).build::<_, JsonArray>(&mut *out);
+    let mut writer = WriterBuilder::new()
+        .with_explicit_nulls(true)
+        .with_timestamp_tz_format("%Y-%m-%dT%H:%M:%S%.6fZ".to_owned())
+        .build::<_, JsonArray>(&mut *out);
     let batches: Vec<&RecordBatch> = batches.iter().collect();
     writer.write_batches(&batches)?;
     writer.finish()
-}
-
-/// Rows as CSV (RFC 4180) with a header line.
-///
-/// # Errors
-/// When the output cannot be written.
-pub fn csv(schema: &Schema, batches: &[RecordBatch], out: &mut impl Write) -> Result<(), ArrowError> {
-    if batches.is_empty() {
-        return arrow_csv::Writer::new(out).write(&RecordBatch::new_empty(schema.clone().into()));
-    }
-    let mut writer = arrow_csv::Writer::new(out);
-    batches.iter().try_for_each(|batch| writer.write(batch))
-}
-
-/// Rows as a table for people: control characters shown as `.`, long cells cut.
-///
-/// # Errors
-/// When a type has no text form.
-pub fn table(schema: &Schema, batches: &[RecordBatch]) -> Result<String, ArrowError> {
-    let options = FormatOptions::new().with_null("");
-    let mut table = comfy_table::Table::new();
-    table.load_preset("     ──            ");
-    table.set_header(schema.fields().iter().map(|field| field.name().clone()));
-    for batch in batches {
-        let columns = batch
-            .columns()
-            .iter()
-            .map(|column| ArrayFormatter::try_new(column.as_ref(), &options))
-            .collect::<Result<Vec<_>, _>>()?;
-        for row in 0..batch.num_rows() {
-            table.add_row(columns.iter().map(|column| cell(&column.value(row).to_string())));
-        }
-    }
-    Ok(table.lines().map(|line| line.trim_end().to_owned() + "\n").collect())
-}
-
-/// Text that is safe on a terminal.
-fn cell(text: &str) -> String {
-    let mut cell: String =
-        text.chars().take(CELL_WIDTH).map(|c| if c.is_control() { '.' } else { c }).collect();
-    if text.chars().nth(CELL_WIDTH).is_some() {
-        cell.pop();
-        cell.push('…');
-    }
-    cell
 }
 
 /// The SQL name of a column's type.
@@ -114,25 +68,9 @@ mod tests {
         let value: serde_json::Value = serde_json::from_slice(&out).unwrap();
         assert_eq!(value[0]["ts"], "2023-11-14T22:13:20.123456Z");
         assert!(value[1]["n"].is_null());
+        assert_eq!(value[1]["ts"], "1970-01-01T00:00:00.000000Z");
         out.clear();
         json(&[], &mut out).unwrap();
         assert_eq!(out, b"[]");
-    }
-
-    #[test]
-    fn csv_quotes_and_has_a_header() {
-        let mut out = Vec::new();
-        csv(&batch().schema(), &[batch()], &mut out).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        assert!(text.starts_with("ts,n,text\n") && text.contains("\"say \"\"x\"\", y\""), "{text}");
-        let mut out = Vec::new();
-        csv(&batch().schema(), &[], &mut out).unwrap();
-        assert_eq!(out, b"ts,n,text\n");
-    }
-
-    #[test]
-    fn tables_show_no_control_characters() {
-        let text = table(&batch().schema(), &[batch()]).unwrap();
-        assert!(text.contains("a..b.[31m") && !text.contains('\u{1b}'), "{text}");
     }
 }

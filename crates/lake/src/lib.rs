@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod ask;
 pub mod columns;
 mod error;
 mod file;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use envelope::hep;
-use lake::rows::{Arrival, RowOptions, Rows};
+use lake::rows::{Arrival, Payload, RowOptions, Rows};
 use lake::{Answer, Codec, Engine, EngineOptions, FileOptions, FlushLimits, Lake, LakeOptions};
 
 const INVITE: &[u8] = include_bytes!("../../../tests/vectors/hep3_invite.bin");
@@ -35,7 +35,7 @@ fn append(lake: &Lake, packets: &[Vec<u8>]) {
     let arrival = Arrival { received_ns: NOW, peer: IpAddr::V4(Ipv4Addr::LOCALHOST), key_checked: false };
     for packet in packets {
         let hep = hep::open(packet).unwrap();
-        rows.append(&hep, hep.payload.map(|payload| payload.bytes), &arrival);
+        rows.append(&hep, hep.payload.map_or(Payload::Missing, |payload| Payload::Plain(payload.bytes)), &arrival);
     }
     rows.seal(|sealed| lake.append(sealed.table, sealed.rows, sealed.held_bytes));
 }

@@ -10,8 +10,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow_array::builder::make_view;
 use arrow_array::StringViewArray;
+use arrow_array::builder::make_view;
 use arrow_buffer::{Buffer, NullBufferBuilder, ScalarBuffer};
 
 use crate::block::Shared;

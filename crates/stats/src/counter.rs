@@ -52,6 +52,7 @@ counters! {
     NoticeSipUnparsed, "notice_sip_unparsed_total", "SIP payloads that could not be parsed; their rows carry the reason.";
     NoticeSipProblem, "notice_sip_problem_total", "SIP messages that were parsed but lack something (no Call-ID, bad CSeq...).";
     NoticeNotUtf8, "notice_not_utf8_total", "SIP heads that are not UTF-8; their columns hold escaped text, their payload is as it was.";
+    NoticeNotInflated, "notice_not_inflated_total", "Compressed payloads that are damaged or too large; their rows keep the bytes as they came.";
     PayloadsInflated, "envelope_payloads_inflated_total", "Compressed payloads that were inflated.";
 }
 

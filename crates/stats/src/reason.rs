@@ -64,11 +64,7 @@ drop_reasons! {
     NotHep, Envelope, "not_hep", "The bytes start with none of the HEP magics.";
     Truncated, Envelope, "truncated", "The header announces more bytes than arrived.";
     BadLength, Envelope, "bad_length", "A length field contradicts itself.";
-    BadChunk, Envelope, "bad_chunk", "A chunk is shorter than its header or runs past the end.";
     AuthMissing, Envelope, "auth_missing", "A key is configured and the packet carries none.";
     AuthWrong, Envelope, "auth_wrong", "The packet's key is not the configured one.";
-    InflateFailed, Envelope, "inflate_failed", "The compressed payload is not valid gzip, zlib or deflate.";
-    InflateTooLarge, Envelope, "inflate_too_large", "The compressed payload grows beyond the bound.";
-    StoreFull, Store, "store_full", "The store could not take the rows within its memory budget.";
     StoreFailed, Store, "store_failed", "The rows could not be written and the program had to stop.";
 }

@@ -124,7 +124,7 @@ settings! {
     shutdown: Shutdown {
         /// How long to go on receiving what the kernel already holds after a SIGTERM. Files are
         /// written after that, however long it takes.
-        drain_ms: u64 = 5_000, Live, 0..=600_000;
+        drain_ms: u64 = 5_000, Restart, 0..=600_000;
     }
 }
 

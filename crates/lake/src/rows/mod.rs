@@ -21,6 +21,8 @@ use crate::columns::Columns;
 use address::AddressCache;
 use text::Escaped;
 
+pub use sip::worth_telling;
+
 /// HEP protocol type of SIP.
 const PROTO_SIP: u8 = 1;
 
@@ -33,6 +35,26 @@ pub struct Arrival {
     pub peer: IpAddr,
     /// Whether its key was compared with a configured one.
     pub key_checked: bool,
+}
+
+/// The payload of a packet.
+#[derive(Debug, Clone, Copy)]
+pub enum Payload<'a> {
+    /// There is none.
+    Missing,
+    /// The bytes, inflated where they came compressed.
+    Plain(&'a [u8]),
+    /// Compressed bytes that could not be inflated, and why.
+    Packed(&'a [u8], &'static str),
+}
+
+impl<'a> Payload<'a> {
+    fn bytes(self) -> Option<&'a [u8]> {
+        match self {
+            Self::Missing => None,
+            Self::Plain(bytes) | Self::Packed(bytes, _) => Some(bytes),
+        }
+    }
 }
 
 /// Settings of row building.
@@ -124,13 +146,19 @@ impl Rows {
         self.hep.forget_block();
     }
 
-    /// Makes the row of one packet. `payload` is the packet's, inflated where it came compressed.
-    pub fn append(&mut self, hep: &Hep<'_>, payload: Option<&[u8]>, arrival: &Arrival) -> Appended {
-        if hep.proto_type.unwrap_or(PROTO_SIP) == PROTO_SIP
-            && let Some(payload) = payload
-        {
-            return self.append_sip(hep, payload, arrival);
+    /// Makes the row of one packet.
+    #[inline]
+    pub fn append(&mut self, hep: &Hep<'_>, payload: Payload<'_>, arrival: &Arrival) -> Appended {
+        match payload.bytes() {
+            Some(bytes) if hep.proto_type.unwrap_or(PROTO_SIP) == PROTO_SIP => {
+                let packed = if let Payload::Packed(_, why) = payload { Some(why) } else { None };
+                self.append_sip(hep, bytes, packed, arrival)
+            }
+            bytes => self.append_other(hep, bytes, arrival),
         }
+    }
+
+    fn append_other(&mut self, hep: &Hep<'_>, payload: Option<&[u8]>, arrival: &Arrival) -> Appended {
         let time = envelope::set(
             &mut self.hep, &envelope::HEP_COLUMNS, hep, arrival, &mut self.hep_addresses, &mut self.escaped,
         );
@@ -153,14 +181,24 @@ impl Rows {
         Appended { sip: false, unparsed: false, problems: Problems::NONE, time }
     }
 
-    fn append_sip(&mut self, hep: &Hep<'_>, payload: &[u8], arrival: &Arrival) -> Appended {
+    fn append_sip(
+        &mut self,
+        hep: &Hep<'_>,
+        payload: &[u8],
+        packed: Option<&'static str>,
+        arrival: &Arrival,
+    ) -> Appended {
         use model::table::sip::{CID, PARSE_ERROR, PAYLOAD, PAYLOAD_RAW};
         let time = envelope::set(
             &mut self.sip, &envelope::SIP_COLUMNS, hep, arrival, &mut self.sip_addresses, &mut self.escaped,
         );
         self.escaped.payload(&mut self.sip, PAYLOAD, PAYLOAD_RAW, payload);
         let mut cid = hep.correlation_id;
-        let (unparsed, problems) = match decode::sip::parse(payload) {
+        let parsed = match packed {
+            Some(why) => Err(why),
+            None => decode::sip::parse(payload).map_err(|error| error.what.as_str()),
+        };
+        let (unparsed, problems) = match parsed {
             Ok(message) => {
                 sip::set(&mut self.sip, &message, &mut self.escaped, &mut self.media);
                 if cid.is_none() {
@@ -172,8 +210,8 @@ impl Rows {
                 }
                 (false, lacking)
             }
-            Err(error) => {
-                self.sip.text(PARSE_ERROR, error.what.as_str());
+            Err(why) => {
+                self.sip.text(PARSE_ERROR, why);
                 (true, Problems::NONE)
             }
         };

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -83,7 +84,7 @@ pub struct Engine {
     lake: Arc<Lake>,
     base: Mutex<Connection>,
     blooms: BloomCache,
-    timeout: Duration,
+    timeout_ms: AtomicU64,
 }
 
 impl Engine {
@@ -97,8 +98,13 @@ impl Engine {
             lake,
             base: Mutex::new(base),
             blooms: BloomCache::new(options.bloom_mib << 20),
-            timeout: options.timeout,
+            timeout_ms: AtomicU64::new(milliseconds(options.timeout)),
         })
+    }
+
+    /// Changes how long one query may run.
+    pub fn set_timeout(&self, timeout: Duration) {
+        self.timeout_ms.store(milliseconds(timeout), Ordering::Relaxed);
     }
 
     /// The lake behind the engine.
@@ -192,7 +198,7 @@ impl Engine {
     ) -> Result<(SchemaRef, Vec<RecordBatch>, bool), LakeError> {
         let interrupt = connection.interrupt_handle();
         let (done, watch) = channel::<()>();
-        let timeout = self.timeout;
+        let timeout = Duration::from_millis(self.timeout_ms.load(Ordering::Relaxed));
         let result = std::thread::scope(|scope| {
             let watchdog = scope.spawn(move || {
                 let late = watch.recv_timeout(timeout) == Err(RecvTimeoutError::Timeout);
@@ -212,6 +218,10 @@ impl Engine {
             (Ok(found), _) => Ok(found),
         }
     }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn fetch(connection: &Connection, sql: &str, limit: usize) -> duckdb::Result<(SchemaRef, Vec<RecordBatch>, bool)> {

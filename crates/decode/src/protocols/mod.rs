@@ -1,0 +1,4 @@
+//! One folder per protocol.
+
+pub mod sdp;
+pub mod sip;

@@ -1,0 +1,207 @@
+//! `name-addr` and `addr-spec` of From, To, Contact and the identity headers (RFC 3261 §20.10).
+
+use super::{
+    params::{Params, quoted_end},
+    uri::Uri,
+    window,
+};
+use crate::text::Text;
+
+/// An address with its display name, URI and header parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NameAddr<'a> {
+    /// Display name without its quotes; escapes and folds stay as they are.
+    pub display: Option<&'a [u8]>,
+    /// The URI.
+    pub uri: Uri<'a>,
+    /// The header parameters, from the first semicolon on. Without angle brackets every parameter
+    /// is one of the header (RFC 3261 §20).
+    pub params: &'a [u8],
+    /// The `tag` parameter.
+    pub tag: Option<&'a [u8]>,
+}
+
+impl<'a> NameAddr<'a> {
+    /// Takes the first address of a header value apart. There is no error: what is missing is
+    /// empty. Folds may stand wherever white space may.
+    #[inline]
+    pub fn parse(value: &'a [u8]) -> Self {
+        Self::parse_text(Text::new(value))
+    }
+
+    #[inline(always)]
+    pub(super) fn parse_text(value: Text<'a>) -> Self {
+        match window::name_addr(value) {
+            Some(places) => {
+                let part = |(from, to): (usize, usize)| value.skip(from).upto(value.skip(to).at());
+                let params = value.skip(places.close.wrapping_add(1));
+                Self {
+                    display: part(places.display).trim_end().some(),
+                    uri: Uri::at_places(value, &places),
+                    params: params.get(),
+                    tag: tag(params),
+                }
+            }
+            None => Self::unusual(value.whole(), value.at(), value.end()),
+        }
+    }
+
+    #[inline(never)]
+    fn unusual(whole: &'a [u8], at: usize, end: usize) -> Self {
+        let value = Text::within(whole, at, end);
+        let (display, rest) = display_name(value.trim_start());
+        let (uri, params) = if rest.starts_with(b'<') {
+            let (uri, close) = Uri::up_to_close(rest.skip(1).trim_start());
+            let behind = rest.from(close);
+            (uri, behind.from(behind.find_close()).skip(1))
+        } else {
+            let (uri, params) = without_brackets(rest.whole(), rest.at(), rest.end());
+            (uri, rest.from(params))
+        };
+        Self { display, uri, params: params.get(), tag: tag(params) }
+    }
+
+    /// The header parameters.
+    #[inline]
+    pub const fn params(&self) -> Params<'a> {
+        Params::new(self.params)
+    }
+}
+
+/// An `addr-spec`, which ends at the first parameter or at the next value of the header, whose
+/// place is given too.
+#[inline(never)]
+fn without_brackets(whole: &[u8], at: usize, end: usize) -> (Uri<'_>, usize) {
+    let (uri, params) = Text::within(whole, at, end).split_before([b';', b',']);
+    (Uri::up_to_close(uri.trim_end()).0, params.at())
+}
+
+/// Splits the display name from the rest, which starts at `<` when there is one.
+#[inline(always)]
+fn display_name(value: Text<'_>) -> (Option<&[u8]>, Text<'_>) {
+    match value.first() {
+        Some(b'<') => return (None, value),
+        Some(b'"') => {
+            if let Some(end) = quoted_end(value.whole(), value.at(), value.end()) {
+                let name = value.skip(1).upto(end.wrapping_sub(1));
+                let rest = value.from(end).trim_start();
+                return (name.some(), rest.from(rest.find([b'<']).unwrap_or(rest.at())));
+            }
+        }
+        _ => {}
+    }
+    match value.find([b'<']) {
+        Some(at) => (value.upto(at).trim_end().some(), value.from(at)),
+        None => (None, value),
+    }
+}
+
+#[inline(always)]
+fn tag(params: Text<'_>) -> Option<&[u8]> {
+    if params.is_empty() {
+        return None;
+    }
+    // Nearly always the only parameter, and written like this.
+    if let Some(b";tag=") = params.peek::<5>() {
+        let tag = params.skip(5);
+        if !matches!(tag.first(), Some(b'"' | b' ')) {
+            return tag.split_before([b';', b',']).0.trim_end().some();
+        }
+    }
+    Params::of(params).value(b"tag")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// display, user, host, tag; empty means absent.
+    fn parts(text: &str) -> (&str, &str, &str, &str) {
+        let addr = NameAddr::parse(text.as_bytes());
+        [addr.display, addr.uri.user, addr.uri.host, addr.tag]
+            .map(|part| core::str::from_utf8(part.unwrap_or_default()).unwrap())
+            .into()
+    }
+
+    /// The usual and the general way must agree on every text that the usual one takes.
+    fn both_ways(text: &[u8]) {
+        let general = NameAddr::unusual(text, 0, text.len());
+        for behind in [0, 1, 20, 80] {
+            let whole = [text, &vec![b'@'; behind]].concat();
+            let value = Text::within(&whole, 0, text.len());
+            assert_eq!(NameAddr::parse_text(value.trim_start()), general, "{}", text.escape_ascii());
+            let uri = Uri::up_to_close(Text::new(text)).0;
+            assert_eq!(Uri::whole(value), uri, "{}", text.escape_ascii());
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config::with_cases(20_000))]
+
+        #[test]
+        fn the_usual_way_and_the_general_way(pieces in proptest::collection::vec(0..24usize, 0..14)) {
+            const PIECES: [&str; 24] = [
+                "<", ">", "sip:", "SIPS:", "tel:", "@", ":", ";", "?", "=", "\"", "\\", " ", "\r\n ", "[", "]",
+                "user", "host", "tag", ",", "<sip:user@host>", "\"Name\" ", ";tag=1", "a-rather-long-word-of-32-bytes-here",
+            ];
+            let text: String = pieces.iter().map(|at| PIECES[*at]).collect();
+            both_ways(text.as_bytes());
+            both_ways(format!("<sip:user@host{text}").as_bytes());
+            both_ways(format!("{text}<sip:user@host>;tag=1").as_bytes());
+        }
+    }
+
+    #[test]
+    fn with_angle_brackets() {
+        assert_eq!(
+            parts("Alice <sip:alice@atlanta.com>;tag=1928301774"),
+            ("Alice", "alice", "atlanta.com", "1928301774")
+        );
+        assert_eq!(parts("<sip:c@h;x=1?y=2> ; Tag = 7"), ("", "c", "h", "7"));
+        assert_eq!(parts("Bell, Alexander <sip:a.g.bell@bt.com>;tag=43"), ("Bell, Alexander", "a.g.bell", "bt.com", "43"));
+        assert_eq!(parts("<sip:c@h>;x=\";tag=no\";tag=yes"), ("", "c", "h", "yes"));
+        assert_eq!(parts("<sip:c@h>;xtag=1;tag=\"q\""), ("", "c", "h", "q"));
+        assert_eq!(parts("<sip:c@h>;tag="), ("", "c", "h", ""));
+    }
+
+    #[test]
+    fn quoted_display_names() {
+        assert_eq!(
+            parts(r#""J Rosenberg \\\"" <sip:jdrosen@example.com> ; tag = 98asjd8"#),
+            (r#"J Rosenberg \\\""#, "jdrosen", "example.com", "98asjd8")
+        );
+        assert_eq!(
+            parts(r#""<sip:joe@x>;tag=no" <sip:caller@y>;tag=1"#),
+            ("<sip:joe@x>;tag=no", "caller", "y", "1")
+        );
+        // Never closed.
+        assert_eq!(parts(r#""Mr. J. User <sip:j.user@e.com>"#), ("\"Mr. J. User", "j.user", "e.com", ""));
+        assert_eq!(parts(r#""" <sip:u@h>"#), ("", "u", "h", ""));
+    }
+
+    #[test]
+    fn without_angle_brackets_parameters_belong_to_the_header() {
+        let text = "sip:+1212@server.phone2net.com;tag=887s;x";
+        assert_eq!(parts(text), ("", "+1212", "server.phone2net.com", "887s"));
+        assert_eq!(NameAddr::parse(text.as_bytes()).uri.tail, b"");
+        assert_eq!(parts("tel:+1;tag=2"), ("", "+1", "", "2"));
+    }
+
+    #[test]
+    fn folds_between_the_elements() {
+        assert_eq!(
+            parts("\r\n A B\r\n\t<sip:u@h>\r\n ;\r\n tag\r\n =\r\n 5\r\n ;x"),
+            ("A B", "u", "h", "5")
+        );
+        assert_eq!(parts("< sip:u@h\r\n >;tag=1"), ("", "u", "h", "1"));
+    }
+
+    #[test]
+    fn several_contacts_and_the_star() {
+        assert_eq!(parts("<sip:a@b>;q=1, <sip:c@d>;tag=9"), ("", "a", "b", ""));
+        assert_eq!(parts("sip:a@b, sip:c@d"), ("", "a", "b", ""));
+        assert_eq!(parts("*"), ("", "", "", ""));
+        assert_eq!(parts("<sip:a@b"), ("", "a", "b", ""));
+        assert_eq!(parts(""), ("", "", "", ""));
+    }
+}

@@ -1,0 +1,141 @@
+//! Via (RFC 3261 §20.42).
+
+use super::{params::Params, uri::host_of};
+use crate::text::{Text, port};
+
+/// One Via value: where the response goes and which transaction it belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Via<'a> {
+    /// The whole value, up to the comma before the next one.
+    pub raw: &'a [u8],
+    /// Transport, e.g. `UDP`, as written.
+    pub transport: Option<&'a [u8]>,
+    /// Host of `sent-by`, IPv6 addresses without their brackets.
+    pub host: Option<&'a [u8]>,
+    /// Port of `sent-by`.
+    pub port: Option<u16>,
+    /// `branch`.
+    pub branch: Option<&'a [u8]>,
+    /// `received`, IPv6 addresses as written.
+    pub received: Option<&'a [u8]>,
+    /// `rport` where it has a value (RFC 3581).
+    pub rport: Option<u16>,
+}
+
+impl<'a> Via<'a> {
+    /// Takes the first value of a Via header apart. There is no error: what is missing is empty.
+    #[inline]
+    pub fn parse(value: &'a [u8]) -> Self {
+        Self::parse_text(Text::new(value))
+    }
+
+    #[inline(always)]
+    pub(super) fn parse_text(value: Text<'a>) -> Self {
+        let value = value.trim_start();
+        let (transport, rest) = protocol(value);
+        let (host, tail) = sent_by(rest.trim_start());
+        let mut via = Self { transport, host: host.some(), ..Self::default() };
+        let tail = tail.trim_start();
+        let mut params = tail;
+        if tail.starts_with(b':') {
+            let (digits, after) = tail.skip(1).split_before([b';', b',']);
+            via.port = port(digits);
+            params = after;
+        }
+        let end = via.parameters(params);
+        via.raw = value.upto(end).trim_end().get();
+        via
+    }
+
+    /// Reads the parameters and says where they end.
+    #[inline(always)]
+    fn parameters(&mut self, list: Text<'a>) -> usize {
+        let mut list = list;
+        // The usual first parameter.
+        if list.peek() == Some(b";branch=") {
+            let value = list.skip(8);
+            let stop = value.find_or_end([b';', b',', b'"', b' ']);
+            if !matches!(value.from(stop).first(), Some(b'"' | b' ')) {
+                self.branch = value.upto(stop).trim_end().some();
+                list = value.from(stop);
+            }
+        }
+        let mut params = Params::of(list);
+        let mut end = list.at();
+        while let Some((name, value)) = params.pair() {
+            end = params.at();
+            let Some(value) = value else { continue };
+            if name.eq_ignore_case(b"branch") {
+                self.branch = self.branch.or(value.some());
+            } else if name.eq_ignore_case(b"received") {
+                self.received = self.received.or(value.some());
+            } else if name.eq_ignore_case(b"rport") {
+                self.rport = self.rport.or_else(|| port(value));
+            }
+        }
+        end
+    }
+}
+
+/// Splits host and brackets from what follows; a comma ends it too.
+#[inline(always)]
+fn sent_by(text: Text<'_>) -> (Text<'_>, Text<'_>) {
+    if text.starts_with(b'[') {
+        return host_of(text);
+    }
+    let (host, tail) = text.split_before([b':', b';', b',']);
+    (host.trim_end(), tail)
+}
+
+/// Splits `SIP/2.0/UDP` from the rest and gives the transport. White space may surround the
+/// slashes.
+#[inline(always)]
+fn protocol(value: Text<'_>) -> (Option<&[u8]>, Text<'_>) {
+    let rest = match value.peek::<8>() {
+        Some(b"SIP/2.0/") => Some(value.skip(8)),
+        _ => value.split_once(b'/').and_then(|(_, rest)| rest.split_once(b'/')).map(|(_, rest)| rest),
+    };
+    match rest {
+        Some(rest) => {
+            let (transport, rest) = rest.trim_start().split_before([b' ', b'\t', b'\r', b'\n']);
+            (transport.some(), rest)
+        }
+        None => (None, value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_one() {
+        let via = Via::parse(b"SIP/2.0/UDP pc33.atlanta.com:5066;branch=z9hG4bK776;received=192.0.2.1;rport=99");
+        assert_eq!(via.transport, Some(&b"UDP"[..]));
+        assert_eq!((via.host, via.port), (Some(&b"pc33.atlanta.com"[..]), Some(5066)));
+        assert_eq!(via.branch, Some(&b"z9hG4bK776"[..]));
+        assert_eq!((via.received, via.rport), (Some(&b"192.0.2.1"[..]), Some(99)));
+    }
+
+    #[test]
+    fn only_the_first_of_several() {
+        let via = Via::parse(b"SIP/2.0/TLS a;x=\",\" , SIP/2.0/UDP b;branch=2");
+        assert_eq!(via.raw, b"SIP/2.0/TLS a;x=\",\"");
+        assert_eq!((via.host, via.branch), (Some(&b"a"[..]), None));
+    }
+
+    #[test]
+    fn white_space_folds_and_ipv6() {
+        let via = Via::parse(b"SIP / 2.0\r\n /\r\n TCP\r\n [2001:db8::9]:9\r\n ;\r\n  branch =\t zz ; rport");
+        assert_eq!(via.transport, Some(&b"TCP"[..]));
+        assert_eq!((via.host, via.port), (Some(&b"2001:db8::9"[..]), Some(9)));
+        assert_eq!((via.branch, via.rport), (Some(&b"zz"[..]), None));
+    }
+
+    #[test]
+    fn nothing_to_see() {
+        assert_eq!(Via::parse(b"").raw, b"");
+        assert_eq!(Via::parse(b"x;branch=1").branch, Some(&b"1"[..]));
+        assert_eq!(Via::parse(b"SIP/2.0/UDP").transport, Some(&b"UDP"[..]));
+    }
+}

@@ -1,0 +1,237 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Sees what passes on your wires: HEP in, calls out, every packet accounted for.
+#[derive(Debug, Parser)]
+#[command(name = "wirelake", version, max_term_width = 100, after_help = "Start with `wirelake serve`, then open http://127.0.0.1:8080")]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Receive HEP, keep it in the lake, serve the API and the page
+    Serve(Serve),
+    /// Run one SQL statement over the lake
+    Sql(Sql),
+    /// Find messages or calls
+    Search(Search),
+    /// Show one call: ladder, raw messages, or a capture file
+    Call(Call),
+    /// Print the resolved configuration, each key with where its value comes from
+    Check(Settings),
+    /// Check this machine: socket limits, capabilities, clock, disk; with the command that fixes each
+    Doctor(Settings),
+    /// Measure the pipeline against the bare kernel path
+    Bench(Bench),
+    /// Print the version
+    Version,
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Flags that stand above file and environment.
+#[derive(Debug, Args, Default, Clone)]
+pub struct Settings {
+    /// Configuration file (TOML)
+    #[arg(long, short, value_name = "FILE", env = "WIRELAKE_CONFIG")]
+    pub config: Option<PathBuf>,
+    /// Folder of the lake
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<String>,
+    /// Address for HEP over UDP; may be given more than once, port 0 lets the kernel choose
+    #[arg(long, value_name = "ADDR")]
+    pub hep_udp: Vec<String>,
+    /// Address for HEP over TCP
+    #[arg(long, value_name = "ADDR")]
+    pub hep_tcp: Vec<String>,
+    /// Address of the API and the page
+    #[arg(long, value_name = "ADDR")]
+    pub api: Option<String>,
+    /// Token that requests to the API must carry
+    #[arg(long, value_name = "TOKEN")]
+    pub api_token: Option<String>,
+    /// Name of this node
+    #[arg(long, value_name = "NAME")]
+    pub node: Option<String>,
+    /// Threads that receive and decode; 0 is one per core
+    #[arg(long, value_name = "N")]
+    pub shards: Option<String>,
+    /// How much to log: error, warn, info, debug, trace
+    #[arg(long, value_name = "LEVEL")]
+    pub log_level: Option<String>,
+    /// Any other key of the configuration
+    #[arg(long, value_name = "SECTION.KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    #[command(flatten)]
+    pub settings: Settings,
+    /// Print one line of JSON with the ports first
+    #[arg(long)]
+    pub print_ports: bool,
+}
+
+/// Where the rows are.
+#[derive(Debug, Args, Clone)]
+pub struct Source {
+    /// Address of a running `wirelake serve`
+    #[arg(long, value_name = "URL", env = "WIRELAKE_SERVER", default_value = "http://127.0.0.1:8080")]
+    pub server: String,
+    /// Token of that server
+    #[arg(long, value_name = "TOKEN", env = "WIRELAKE_API_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+    /// Read this lake folder directly instead; rows that a server has only in memory are not in it
+    #[arg(long, value_name = "DIR", conflicts_with = "token")]
+    pub data: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum, PartialEq, Eq)]
+pub enum Format {
+    /// Columns for people
+    Table,
+    /// An array of objects
+    Json,
+    /// Comma-separated values with a header line
+    Csv,
+}
+
+#[derive(Debug, Args)]
+pub struct Sql {
+    /// The statement; `-` reads it from standard input
+    pub query: String,
+    #[command(flatten)]
+    pub source: Source,
+    /// Output format
+    #[arg(long, short, value_enum, default_value = "table")]
+    pub format: Format,
+    /// The most rows to print
+    #[arg(long, default_value_t = 10_000)]
+    pub limit: usize,
+    /// Also say on standard error which files were read
+    #[arg(long)]
+    pub scan: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Search {
+    #[command(flatten)]
+    pub source: Source,
+    /// SIP methods, separated by commas
+    #[arg(long, short)]
+    pub method: Option<String>,
+    /// From: user or user@host; `*` stands for any text
+    #[arg(long)]
+    pub from: Option<String>,
+    /// To: user or user@host; `*` stands for any text
+    #[arg(long)]
+    pub to: Option<String>,
+    /// Call-ID; `*` stands for any text
+    #[arg(long, short = 'i')]
+    pub call_id: Option<String>,
+    /// Address of either end, or an IPv4 network such as 10.1.0.0/16
+    #[arg(long)]
+    pub ip: Option<String>,
+    /// Port of either end
+    #[arg(long)]
+    pub port: Option<u16>,
+    /// Status codes or classes: 486, 4xx
+    #[arg(long)]
+    pub code: Option<String>,
+    /// Capture agent's number or name
+    #[arg(long)]
+    pub node: Option<String>,
+    /// Text in the message
+    #[arg(long)]
+    pub text: Option<String>,
+    /// Earliest time: RFC 3339, or a span back from now such as 15m, 2h, 1d
+    #[arg(long, visible_alias = "start")]
+    pub since: Option<String>,
+    /// Latest time
+    #[arg(long, visible_alias = "end")]
+    pub until: Option<String>,
+    /// What a row is
+    #[arg(long, value_enum, default_value = "message")]
+    pub by: By,
+    /// Rows wanted
+    #[arg(long, short = 'n', default_value_t = 100)]
+    pub limit: usize,
+    /// Rows to skip
+    #[arg(long, default_value_t = 0)]
+    pub offset: usize,
+    /// Output format
+    #[arg(long, short, value_enum, default_value = "table")]
+    pub format: Format,
+    /// Also say on standard error which files were read
+    #[arg(long)]
+    pub scan: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum By {
+    Message,
+    Call,
+}
+
+#[derive(Debug, Args)]
+pub struct Call {
+    /// The Call-ID
+    pub call_id: String,
+    #[command(flatten)]
+    pub source: Source,
+    /// Add every message in full
+    #[arg(long)]
+    pub raw: bool,
+    /// Write a capture file; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub pcap: Option<PathBuf>,
+    /// Print the call as JSON
+    #[arg(long, conflicts_with_all = ["raw", "pcap"])]
+    pub json: bool,
+    /// Draw with ASCII only
+    #[arg(long)]
+    pub ascii: bool,
+    /// Columns to draw in; the terminal's width if not said
+    #[arg(long)]
+    pub width: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// What to measure
+    #[arg(value_enum, required = true)]
+    pub what: Vec<BenchKind>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Seconds per measurement
+    #[arg(long, default_value_t = 3.0)]
+    pub seconds: f64,
+    /// Threads that receive; 0 is one per core
+    #[arg(long, default_value_t = 0)]
+    pub shards: usize,
+    /// Threads that send; 0 is one per shard
+    #[arg(long, default_value_t = 0)]
+    pub senders: usize,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum, PartialEq, Eq)]
+pub enum BenchKind {
+    /// HEP3 and SIP, one thread, no sockets
+    Decode,
+    /// UDP to columns, against recvmmsg alone
+    Udp,
+    /// TCP to columns, against read alone
+    Tcp,
+    /// Decode to durable Parquet
+    Store,
+}

@@ -1,0 +1,55 @@
+//! One subcommand each.
+
+mod ask;
+mod machine;
+mod serve;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::CommandFactory;
+use config::{Overrides, Plan};
+
+use crate::bench;
+use crate::cli::{Cli, Command, Settings};
+
+/// Runs what the command line asks for.
+///
+/// # Errors
+/// One sentence for the person who typed it.
+pub fn run(cli: Cli) -> Result<ExitCode> {
+    match cli.command {
+        Command::Serve(serve) => serve::run(&serve),
+        Command::Sql(sql) => ask::sql(&sql),
+        Command::Search(search) => ask::search(search),
+        Command::Call(call) => ask::call(&call),
+        Command::Check(settings) => machine::check(&settings),
+        Command::Doctor(settings) => machine::doctor(&settings),
+        Command::Bench(bench) => bench::run(&bench),
+        Command::Version => {
+            println!("wirelake {}", env!("CARGO_PKG_VERSION"));
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "wirelake", &mut std::io::stdout());
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// The configuration out of file, environment and flags.
+fn plan(settings: &Settings) -> Result<Plan> {
+    let overrides = Overrides {
+        data: settings.data.clone(),
+        hep_udp: settings.hep_udp.clone(),
+        hep_tcp: settings.hep_tcp.clone(),
+        api: settings.api.clone(),
+        api_token: settings.api_token.clone(),
+        node: settings.node.clone(),
+        shards: settings.shards.clone(),
+        log_level: settings.log_level.clone(),
+        set: settings.set.clone(),
+    };
+    let environment = std::env::vars_os().filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
+    Ok(Plan::load(settings.config.as_deref(), environment, &overrides)?)
+}

@@ -1,0 +1,7 @@
+//! The stages put together: sockets, envelope, decoder, rows, lake.
+
+mod server;
+mod sink;
+
+pub use server::{Ports, Server};
+pub use sink::{Handover, HepSink, Live, SealLimits};

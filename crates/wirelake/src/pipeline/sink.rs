@@ -1,0 +1,214 @@
+//! What a shard does with each message: open the envelope, check the key, make the row.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use decode::What;
+use envelope::hep::{self, Notices, TimeSource};
+use lake::rows::{Appended, Arrival, Payload, RowOptions, Rows, Sealed};
+use listen::{Origin, Sink};
+use mem::block::Shared;
+use stats::{Counter, DropReason, ShardCounters};
+
+/// Where sealed batches go.
+pub trait Handover {
+    /// Takes a batch.
+    fn take(&mut self, sealed: Sealed);
+}
+
+impl Handover for Arc<lake::Lake> {
+    fn take(&mut self, sealed: Sealed) {
+        self.append(sealed.table, sealed.rows, sealed.held_bytes);
+    }
+}
+
+/// When a growing batch is sealed.
+#[derive(Debug, Clone, Copy)]
+pub struct SealLimits {
+    /// Rows in it.
+    pub rows: usize,
+    /// Memory that it keeps in use.
+    pub bytes: usize,
+    /// Age of its first row, nanoseconds.
+    pub age_ns: i64,
+}
+
+/// Settings that may change while shards run.
+#[derive(Debug, Default)]
+pub struct Live {
+    version: AtomicU64,
+    key: RwLock<Arc<[u8]>>,
+}
+
+impl Live {
+    /// Settings with this key; empty means that none is asked for.
+    pub fn new(key: &[u8]) -> Self {
+        Self { version: AtomicU64::new(1), key: RwLock::new(key.into()) }
+    }
+
+    /// Changes the key; every shard takes it up with its next batch.
+    pub fn set_key(&self, key: &[u8]) {
+        *self.key.write().unwrap_or_else(PoisonError::into_inner) = key.into();
+        self.version.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// The pipeline behind one shard's sockets.
+#[derive(Debug)]
+pub struct HepSink<H> {
+    rows: Rows,
+    handover: H,
+    limits: SealLimits,
+    inflate_limit: usize,
+    live: Arc<Live>,
+    seen: u64,
+    key: Arc<[u8]>,
+    /// When the growing batch got its first row.
+    since: i64,
+    now: i64,
+    inflated: Vec<u8>,
+}
+
+impl<H: Handover> HepSink<H> {
+    /// A sink that hands sealed batches to `handover`.
+    pub fn new(handover: H, limits: SealLimits, options: RowOptions, inflate_limit: usize, live: Arc<Live>) -> Self {
+        let mut sink = Self {
+            rows: Rows::new(limits.rows.min(65_536), options),
+            handover,
+            limits,
+            inflate_limit,
+            live,
+            seen: 0,
+            key: Arc::from([]),
+            since: 0,
+            now: 0,
+            inflated: Vec::new(),
+        };
+        sink.refresh();
+        sink
+    }
+
+    fn refresh(&mut self) {
+        let version = self.live.version.load(Ordering::Acquire);
+        if version != self.seen {
+            self.key = Arc::clone(&self.live.key.read().unwrap_or_else(PoisonError::into_inner));
+            self.seen = version;
+        }
+    }
+
+    /// Seals what there is and hands it over.
+    pub fn seal(&mut self, counters: &mut ShardCounters) {
+        let mut sealed = Vec::new();
+        self.rows.seal(|batch| sealed.push(batch));
+        if sealed.is_empty() {
+            return;
+        }
+        counters.add(Counter::Batches, sealed.len() as u64);
+        counters.add(Counter::HandedOver, sealed.iter().map(|batch| batch.rows.num_rows() as u64).sum());
+        // Published before the lake has them, so that the lake never has rows that no shard made.
+        counters.publish();
+        sealed.into_iter().for_each(|batch| self.handover.take(batch));
+    }
+
+    /// Opens one packet and makes its row, or says why not.
+    #[inline]
+    fn open(&mut self, bytes: &[u8], origin: &Origin, counters: &mut ShardCounters) -> Result<(), DropReason> {
+        let packet = hep::open(bytes).map_err(|error| reason(error.what))?;
+        let checked = !self.key.is_empty();
+        if checked {
+            let given = packet.auth_key.ok_or(DropReason::AuthMissing)?;
+            if !hep::auth_ok(&self.key, Some(given)) {
+                return Err(DropReason::AuthWrong);
+            }
+        }
+        let payload = match packet.payload {
+            None => Payload::Missing,
+            Some(payload) if !payload.compressed => Payload::Plain(payload.bytes),
+            Some(payload) => match hep::inflate(payload.bytes, &mut self.inflated, self.inflate_limit) {
+                Ok(()) => {
+                    counters.add(Counter::PayloadsInflated, 1);
+                    Payload::Plain(&self.inflated)
+                }
+                Err(error) => {
+                    counters.add(Counter::NoticeNotInflated, 1);
+                    Payload::Packed(payload.bytes, error.what.as_str())
+                }
+            },
+        };
+        let arrival = Arrival { received_ns: origin.received, peer: origin.peer.ip(), key_checked: checked };
+        if self.rows.is_empty() {
+            self.since = origin.received;
+        }
+        let appended = self.rows.append(&packet, payload, &arrival);
+        note(counters, &appended, packet.notices);
+        Ok(())
+    }
+}
+
+impl<H: Handover> Sink for HepSink<H> {
+    fn block(&mut self, block: &Shared) {
+        self.rows.use_block(block);
+    }
+
+    #[inline]
+    fn message(&mut self, bytes: &[u8], origin: &Origin, counters: &mut ShardCounters) {
+        if let Err(reason) = self.open(bytes, origin, counters) {
+            counters.drop(reason, 1);
+        }
+    }
+
+    fn batch_end(&mut self, now: i64, counters: &mut ShardCounters) {
+        self.refresh();
+        self.now = now;
+        let due = self.rows.len() >= self.limits.rows
+            || self.rows.held_bytes() >= self.limits.bytes
+            || now.saturating_sub(self.since) >= self.limits.age_ns;
+        if due && !self.rows.is_empty() {
+            self.seal(counters);
+        }
+    }
+
+    fn release(&mut self, counters: &mut ShardCounters) {
+        self.rows.forget_block();
+        self.seal(counters);
+    }
+}
+
+fn reason(what: What) -> DropReason {
+    match what {
+        What::Empty | What::KeepAlive => DropReason::Empty,
+        What::Truncated => DropReason::Truncated,
+        What::BadLength => DropReason::BadLength,
+        _ => DropReason::NotHep,
+    }
+}
+
+/// Counts what a row is and what was odd about it.
+#[inline]
+fn note(counters: &mut ShardCounters, appended: &Appended, notices: Notices) {
+    counters.add(if appended.sip { Counter::RowsSip } else { Counter::RowsHep }, 1);
+    if appended.time != Some(TimeSource::Packet) {
+        counters.add(Counter::NoticeTimeReplaced, 1);
+    }
+    if !notices.is_empty() {
+        for (notice, counter) in [
+            (Notices::TRAILING_BYTES, Counter::NoticeTrailingBytes),
+            (Notices::BAD_CHUNK_SIZE, Counter::NoticeBadChunkSize),
+            (Notices::DUPLICATE_CHUNK, Counter::NoticeDuplicateChunk),
+        ] {
+            if notices.contains(notice) {
+                counters.add(counter, 1);
+            }
+        }
+    }
+    if appended.unparsed {
+        counters.add(Counter::NoticeSipUnparsed, 1);
+    } else if !appended.problems.is_empty() {
+        if appended.problems.contains(decode::sip::Problems::NOT_UTF8) {
+            counters.add(Counter::NoticeNotUtf8, 1);
+        }
+        if lake::rows::worth_telling(appended.problems) {
+            counters.add(Counter::NoticeSipProblem, 1);
+        }
+    }
+}
