@@ -22,7 +22,8 @@ const COOKIE: &str = "wirelake_token";
 pub async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let Some(token) = app.token() else {
         if !app.exposed && !names_this_machine(request.headers()) {
-            let sentence = "this address serves 127.0.0.1 and localhost only; set api.token to serve other names";
+            let sentence =
+                "this address serves 127.0.0.1 and localhost only; set api.token to serve other names";
             return Refusal(StatusCode::FORBIDDEN, sentence.to_owned()).into_response();
         }
         return secured(next.run(request).await);
@@ -47,7 +48,10 @@ pub async fn check(State(app): State<Arc<App>>, request: Request, next: Next) ->
 fn secured(mut response: Response) -> Response {
     let headers = response.headers_mut();
     for (name, value) in [
-        ("content-security-policy", "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"),
+        (
+            "content-security-policy",
+            "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
+        ),
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),
     ] {
@@ -68,10 +72,14 @@ fn query_token(request: &Request) -> Option<String> {
 }
 
 fn header_token(headers: &HeaderMap) -> Option<String> {
-    let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
-    let cookie = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok()).find_map(|cookies| {
-        cookies.split(';').find_map(|cookie| cookie.trim().strip_prefix(COOKIE)?.strip_prefix('='))
-    });
+    let bearer = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.strip_prefix("Bearer "));
+    let cookie =
+        headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok()).find_map(|cookies| {
+            cookies.split(';').find_map(|cookie| cookie.trim().strip_prefix(COOKIE)?.strip_prefix('='))
+        });
     bearer.or(cookie).map(str::to_owned)
 }
 
@@ -81,7 +89,9 @@ fn names_this_machine(headers: &HeaderMap) -> bool {
         Some(v6) => v6.split(']').next().unwrap_or(v6),
         None => host.rsplit_once(':').map_or(host, |(name, _)| name),
     };
-    name == "localhost" || name.ends_with(".localhost") || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    name == "localhost"
+        || name.ends_with(".localhost")
+        || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 #[cfg(test)]

@@ -14,13 +14,20 @@ struct Files;
 pub async fn serve(uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path().trim_start_matches('/');
     if path.starts_with("api/") {
-        return Refusal::not_found(format!("there is no {}; see /api/openapi.json", uri.path())).into_response();
+        return Refusal::not_found(format!("there is no {}; see /api/openapi.json", uri.path()))
+            .into_response();
     }
     let name = if path.is_empty() || Files::get(path).is_none() { "index.html" } else { path };
     let Some(file) = Files::get(name) else {
         return Refusal::not_found("the page is not part of this build").into_response();
     };
-    let hash = file.metadata.sha256_hash().iter().take(8).fold(String::from("\""), |tag, byte| format!("{tag}{byte:02x}")) + "\"";
+    let hash = file
+        .metadata
+        .sha256_hash()
+        .iter()
+        .take(8)
+        .fold(String::from("\""), |tag, byte| format!("{tag}{byte:02x}"))
+        + "\"";
     if headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == hash.as_bytes()) {
         return StatusCode::NOT_MODIFIED.into_response();
     }

@@ -12,8 +12,7 @@ mod config;
 pub mod doctor;
 
 pub use config::{
-    Api, Compression, ConfigError, Conflict, Data, Diff, Hep, IGNORED_ENV, Key, Kind, Lake, Log,
-    LogFormat, LogLevel, Machine, Memory, Node, Origin, Overrides, Place, Plan, Problem, Reload,
-    SECTIONS, Secret, SecretProblem, Section, Shutdown, Source, Threads, Warning, key, keys,
-    reference, sample, without_ipv6,
+    Api, Compression, ConfigError, Conflict, Data, Diff, Hep, IGNORED_ENV, Key, Kind, Lake, Log, LogFormat,
+    LogLevel, Machine, Memory, Node, Origin, Overrides, Place, Plan, Problem, Reload, SECTIONS, Secret,
+    SecretProblem, Section, Shutdown, Source, Threads, Warning, key, keys, reference, sample, without_ipv6,
 };

@@ -34,9 +34,17 @@ mod cursor;
 mod error;
 #[doc(hidden)]
 pub mod fuzz;
+mod lanes;
+mod number;
 mod protocols;
 mod text;
 
 pub use cursor::Cursor;
 pub use error::{DecodeError, What};
 pub use protocols::{sdp, sip};
+
+/// Whether bytes are UTF-8: the cheapest pass that looks at each of them, and so the measure for what
+/// decoding costs.
+pub fn is_utf8(bytes: &[u8]) -> bool {
+    simdutf8::basic::from_utf8(bytes).is_ok()
+}

@@ -5,10 +5,7 @@
 //! search. So a [`Text`] keeps the bytes that follow it in the message within reach: whole vectors
 //! are loaded, and a hit beyond the end is none.
 
-use wide::u8x16;
-
-/// Bytes compared at a time.
-pub(crate) const LANES: usize = 16;
+use crate::lanes::{LANES, equal};
 
 /// A piece of a message: the bytes from `at` to `end` of `whole`.
 ///
@@ -209,71 +206,12 @@ fn near_end<const N: usize>(whole: &[u8], at: usize, end: usize, needles: [u8; N
     hit.map_or(end, |hit| at.wrapping_add(hit))
 }
 
-/// The bytes of `whole` from `at` on, filled up with NUL where it ends. A padding byte is never
-/// within a piece, so what it equals does not matter.
-#[inline(always)]
-pub(crate) fn lanes_at(whole: &[u8], at: usize) -> [u8; LANES] {
-    match whole.get(at..).and_then(|rest| rest.first_chunk()) {
-        Some(lanes) => *lanes,
-        None => padded(whole.get(at..).unwrap_or(&[])),
-    }
-}
-
-/// A bit for each of the bytes that equals one of `needles`, the lowest for the first byte.
-#[inline(always)]
-pub(crate) fn equal<const N: usize>(lanes: [u8; LANES], needles: [u8; N]) -> u32 {
-    let lanes = u8x16::from(lanes);
-    let mut hits = u8x16::ZERO;
-    for needle in needles {
-        hits |= lanes.simd_eq(u8x16::splat(needle));
-    }
-    hits.to_bitmask()
-}
-
-/// Fewer than [`LANES`] bytes, filled up with NUL.
-#[inline(never)]
-pub(crate) fn padded(bytes: &[u8]) -> [u8; LANES] {
-    let mut lanes = [0; LANES];
-    for (lane, byte) in lanes.iter_mut().zip(bytes) {
-        *lane = *byte;
-    }
-    lanes
-}
-
 /// White space inside a header: SP, HT, and the CR and LF of a fold.
 #[inline(always)]
 pub(crate) const fn is_space(byte: u8) -> bool {
     // One comparison decides for nearly every byte.
     const SET: u64 = 1 << b' ' | 1 << b'\t' | 1 << b'\r' | 1 << b'\n';
     byte <= b' ' && SET >> byte & 1 == 1
-}
-
-/// Reads a run of decimal digits that must not be empty and must fit; white space around it is
-/// dropped, anything else makes it `None`.
-#[inline(always)]
-pub(crate) fn decimal(text: Text<'_>) -> Option<u32> {
-    digits(text.trim().get())
-}
-
-fn digits(digits: &[u8]) -> Option<u32> {
-    if digits.is_empty() {
-        return None;
-    }
-    let mut value = 0u32;
-    for byte in digits {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value.checked_mul(10)?.checked_add(u32::from(digit))?;
-    }
-    Some(value)
-}
-
-/// Reads a port number; see [`decimal`].
-#[inline(always)]
-pub(crate) fn port(text: Text<'_>) -> Option<u16> {
-    decimal(text).and_then(|value| u16::try_from(value).ok())
 }
 
 #[cfg(test)]
@@ -319,16 +257,5 @@ mod tests {
             assert_eq!((text.get(), text.last(), text.some()), (&b""[..], None, None));
         }
         assert_eq!(Text::new(b" \t\r\n").trim().some(), None);
-    }
-
-    #[test]
-    fn decimals() {
-        let decimal = |bytes| decimal(Text::new(bytes));
-        assert_eq!(decimal(b" 70 "), Some(70));
-        assert_eq!(decimal(b"4294967295"), Some(u32::MAX));
-        assert_eq!(decimal(b"4294967296"), None);
-        assert_eq!(decimal(b"-1"), None);
-        assert_eq!(decimal(b""), None);
-        assert_eq!(port(Text::new(b"65536")), None);
     }
 }

@@ -40,9 +40,15 @@ m:\"Quoted string \\\"\\\"\" <sip:jdrosen@example.com> ; newparam =\n      newva
     let m = parse(&text);
     assert_eq!(m.problems(), Problems::NONE);
     let to = m.to().unwrap();
-    assert_eq!((s(to.uri.user), s(to.uri.host), s(to.tag)), ("vivekg", "chair-dnrc.example.com", "1918181833n"));
+    assert_eq!(
+        (s(to.uri.user), s(to.uri.host), s(to.tag)),
+        ("vivekg", "chair-dnrc.example.com", "1918181833n")
+    );
     let from = m.from().unwrap();
-    assert_eq!((s(from.display), s(from.uri.user), s(from.tag)), (r#"J Rosenberg \\\""#, "jdrosen", "98asjd8"));
+    assert_eq!(
+        (s(from.display), s(from.uri.user), s(from.tag)),
+        (r#"J Rosenberg \\\""#, "jdrosen", "98asjd8")
+    );
     assert_eq!((m.max_forwards(), m.cseq().unwrap().number), (Some(68), 9));
     let via = m.via().unwrap();
     assert_eq!((s(via.transport), s(via.host), s(via.branch)), ("UDP", "192.0.2.2", "390skdjuw"));
@@ -56,7 +62,10 @@ m:\"Quoted string \\\"\\\"\" <sip:jdrosen@example.com> ; newparam =\n      newva
     assert_eq!(names, [("newparam", "newvalue"), ("secondparam", ""), ("q", "0.33")]);
     let second = m.headers().filter(|h| h.is(b"Via")).nth(1).unwrap();
     let second = sip::Via::parse(second.value);
-    assert_eq!((s(second.transport), s(second.host), s(second.branch)), ("TCP", "spindle.example.com", "z9hG4bK9ikj8"));
+    assert_eq!(
+        (s(second.transport), s(second.host), s(second.branch)),
+        ("TCP", "spindle.example.com", "z9hG4bK9ikj8")
+    );
     assert_eq!(m.ruri().unwrap().params().next(), Some((&b"unknownparam"[..], None)));
 }
 
@@ -83,7 +92,10 @@ Content-Length: 0\n\n",
     assert_eq!(s(uri.host), "example.com");
     assert_eq!(s(m.from().unwrap().tag), "_token~1'+`*%!-.");
     assert_eq!(s(m.to().unwrap().uri.host), "example.com");
-    assert_eq!(m.text(m.header(b"extensionHeader-!.%*+_`'~").unwrap()), Some("\u{fe0f}\u{5927}\u{505c}\u{96fb}"));
+    assert_eq!(
+        m.text(m.header(b"extensionHeader-!.%*+_`'~").unwrap()),
+        Some("\u{fe0f}\u{5927}\u{505c}\u{96fb}")
+    );
 }
 
 /// RFC 4475 §3.1.1.6 and §3.1.1.7: names and values longer than a vector, many Via.
@@ -93,7 +105,10 @@ fn longreq() {
     let text = crlf(&format!(
         "INVITE sip:user@example.com SIP/2.0\nTo: \"I have a user name of {long}\" <sip:user@example.com:6000;p={long}=v>\n\
 F: sip:{long}@x;tag={long}\n{long}: {long}\nCall-ID: {long}\nCSeq: 3882340 INVITE\n{vias}\n\n",
-        vias = (0..40).map(|n| format!("Via: SIP/2.0/TCP sip{n}.example.com;branch={n}")).collect::<Vec<_>>().join("\n"),
+        vias = (0..40)
+            .map(|n| format!("Via: SIP/2.0/TCP sip{n}.example.com;branch={n}"))
+            .collect::<Vec<_>>()
+            .join("\n"),
     ));
     let m = parse(&text);
     assert_eq!(m.problems(), Problems::NONE);
@@ -109,8 +124,13 @@ F: sip:{long}@x;tag={long}\n{long}: {long}\nCall-ID: {long}\nCSeq: 3882340 INVIT
 fn unreason_and_noreason() {
     let text = "SIP/2.0 200 = 2**3 * 5**2 \u{43d}\u{43e}\r\nCSeq: 35 INVITE\r\n\r\n";
     let m = parse(text);
-    assert_eq!((m.code(), s(m.reason()), s(m.method())), (Some(200), "= 2**3 * 5**2 \u{43d}\u{43e}", "INVITE"));
-    for text in ["SIP/2.0 100 \r\nCSeq: 1 BYE\r\n\r\n", "SIP/2.0 100\r\nCSeq: 1 BYE\r\n\r\n", "sip/2.0  100\n\n"] {
+    assert_eq!(
+        (m.code(), s(m.reason()), s(m.method())),
+        (Some(200), "= 2**3 * 5**2 \u{43d}\u{43e}", "INVITE")
+    );
+    for text in
+        ["SIP/2.0 100 \r\nCSeq: 1 BYE\r\n\r\n", "SIP/2.0 100\r\nCSeq: 1 BYE\r\n\r\n", "sip/2.0  100\n\n"]
+    {
         let m = parse(text);
         assert_eq!((m.code(), m.reason()), (Some(100), None));
     }
@@ -119,12 +139,17 @@ fn unreason_and_noreason() {
 /// RFC 4475 §3.1.1.3 to §3.1.1.5 and §3.1.2.11: escapes stay as they are.
 #[test]
 fn escapes_and_semicolons() {
-    let m = parse("REGISTER sip:sips%3Auser%40example.com@example.net SIP/2.0\r\nTo: sip:%75se%72@example.com\r\nContact: <sip:cal%6Cer@host5.example.net;%6C%72;n%61me=v%61lue%25%34%31>\r\n\r\n");
+    let m = parse(
+        "REGISTER sip:sips%3Auser%40example.com@example.net SIP/2.0\r\nTo: sip:%75se%72@example.com\r\nContact: <sip:cal%6Cer@host5.example.net;%6C%72;n%61me=v%61lue%25%34%31>\r\n\r\n",
+    );
     assert_eq!(s(m.ruri().unwrap().user), "sips%3Auser%40example.com");
     assert_eq!(s(m.to().unwrap().uri.user), "%75se%72");
     assert_eq!(s(m.contact().unwrap().uri.params().value(b"n%61me")), "v%61lue%25%34%31");
     let m = parse("OPTIONS sip:user;par=u%40example.net@example.com SIP/2.0\r\n\r\n");
-    assert_eq!((s(m.ruri().unwrap().user), s(m.ruri().unwrap().host)), ("user;par=u%40example.net", "example.com"));
+    assert_eq!(
+        (s(m.ruri().unwrap().user), s(m.ruri().unwrap().host)),
+        ("user;par=u%40example.net", "example.com")
+    );
 }
 
 /// RFC 4475 §3.1.2: start lines that break the grammar.
@@ -135,7 +160,10 @@ fn odd_start_lines() {
         ("INVITE sip:user@example.com; lr SIP/2.0\r\n\r\n", "sip:user@example.com; lr"),
         ("INVITE  sip:user@example.com  SIP/2.0\r\n\r\n", "sip:user@example.com"),
         ("OPTIONS sip:remote-target@example.com SIP/2.0  \r\n\r\n", "sip:remote-target@example.com"),
-        ("INVITE sip:sip%3Auser%40example.com@company.com;other-param=x?Route=%3Csip:x%3E SIP/2.0\r\n\r\n", "sip:sip%3Auser%40example.com@company.com;other-param=x?Route=%3Csip:x%3E"),
+        (
+            "INVITE sip:sip%3Auser%40example.com@company.com;other-param=x?Route=%3Csip:x%3E SIP/2.0\r\n\r\n",
+            "sip:sip%3Auser%40example.com@company.com;other-param=x?Route=%3Csip:x%3E",
+        ),
     ];
     for (text, raw) in cases {
         let m = parse(text);
@@ -145,7 +173,12 @@ fn odd_start_lines() {
     for text in ["OPTIONS sip:t@example.com SIP/7.0\r\n\r\n", "INVITE sip:bob", "SIP/7.0 200 OK\r\n\r\n"] {
         assert!(parse(text).problems().contains(Problems::BAD_VERSION), "{text}");
     }
-    for text in ["SIP/2.0 4294967301 better not break\r\n\r\n", "SIP/2.0 099 x\r\n\r\n", "SIP/2.0 700 x\r\n\r\n", "SIP/2.0 20 x\r\n\r\n"] {
+    for text in [
+        "SIP/2.0 4294967301 better not break\r\n\r\n",
+        "SIP/2.0 099 x\r\n\r\n",
+        "SIP/2.0 700 x\r\n\r\n",
+        "SIP/2.0 20 x\r\n\r\n",
+    ] {
         let m = parse(text);
         assert!(m.problems().contains(Problems::BAD_STATUS_CODE) && m.code().is_none(), "{text}");
     }
@@ -154,7 +187,9 @@ fn odd_start_lines() {
 /// RFC 4475 §3.1.2 and §3.3: values that break the grammar.
 #[test]
 fn odd_values() {
-    let m = parse("INVITE sip:u@e SIP/2.0\r\nTo: \"Mr. J. User <sip:j.user@example.com>\r\nFrom: Bell, Alexander <sip:a.g.bell@example.com>;tag=43\r\nCSeq: 0 ACK\r\nContent-Length: -999\r\nMax-Forwards: 300x\r\nExpires: 0\r\nCall-ID:\r\nVia: SIP/2.0/UDP 192.0.2.15;;,;,,\r\nContact: \"\" ;; ,\r\n\r\n");
+    let m = parse(
+        "INVITE sip:u@e SIP/2.0\r\nTo: \"Mr. J. User <sip:j.user@example.com>\r\nFrom: Bell, Alexander <sip:a.g.bell@example.com>;tag=43\r\nCSeq: 0 ACK\r\nContent-Length: -999\r\nMax-Forwards: 300x\r\nExpires: 0\r\nCall-ID:\r\nVia: SIP/2.0/UDP 192.0.2.15;;,;,,\r\nContact: \"\" ;; ,\r\n\r\n",
+    );
     assert_eq!(s(m.to().unwrap().uri.user), "j.user");
     assert_eq!((s(m.from().unwrap().display), s(m.from().unwrap().tag)), ("Bell, Alexander", "43"));
     assert_eq!((m.content_length(), m.max_forwards(), m.expires()), (None, None, Some(0)));
@@ -163,7 +198,15 @@ fn odd_values() {
     assert_eq!(s(m.via().unwrap().host), "192.0.2.15");
     assert!(m.contact().is_some());
 
-    for cseq in ["36893488147419103232 REGISTER", "9292394834772304023312 OPTIONS", "1", "INVITE", "1 ", "1 IN VITE", "-1 ACK"] {
+    for cseq in [
+        "36893488147419103232 REGISTER",
+        "9292394834772304023312 OPTIONS",
+        "1",
+        "INVITE",
+        "1 ",
+        "1 IN VITE",
+        "-1 ACK",
+    ] {
         let text = format!("SIP/2.0 200 OK\r\nCSeq: {cseq}\r\n\r\n");
         let m = parse(&text);
         assert!(m.problems().contains(Problems::BAD_CSEQ), "{cseq}");
@@ -174,11 +217,15 @@ fn odd_values() {
 /// RFC 4475 §3.3.1 and §3.3.8, §3.3.9: what is missing, what is there twice.
 #[test]
 fn insuf_multi01_mcl01() {
-    let m = parse("INVITE sip:user@example.com SIP/2.0\r\nCSeq: 193942 INVITE\r\nVia: SIP/2.0/UDP 192.0.2.95;branch=z9\r\n\r\n");
+    let m = parse(
+        "INVITE sip:user@example.com SIP/2.0\r\nCSeq: 193942 INVITE\r\nVia: SIP/2.0/UDP 192.0.2.95;branch=z9\r\n\r\n",
+    );
     assert_eq!(m.problems(), Problems::NO_CALL_ID | Problems::NO_FROM | Problems::NO_TO);
     let labels: Vec<_> = m.problems().labels().collect();
     assert_eq!(labels, ["no_call_id", "no_from", "no_to"]);
-    let m = parse("OPTIONS sip:u@e SIP/2.0\r\nCall-ID: 1\r\nCall-ID: 2\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\nhi");
+    let m = parse(
+        "OPTIONS sip:u@e SIP/2.0\r\nCall-ID: 1\r\nCall-ID: 2\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\nhi",
+    );
     assert_eq!(s(m.call_id()), "1");
     assert!(m.problems().contains(Problems::DUPLICATE_HEADER));
     assert!(!m.problems().contains(Problems::CONTENT_LENGTH_MISMATCH));
@@ -208,19 +255,29 @@ fn lengths_and_ends() {
 /// RFC 5118: IPv6 references.
 #[test]
 fn ipv6() {
-    let m = parse("REGISTER sip:[2001:db8::10] SIP/2.0\r\nVia: SIP/2.0/UDP [2001:db8::9:1]:5062;received=[2001:db8::9:255];branch=z9hG4bKas3-111;rport=5063\r\nTo: <sip:user@[2001:db8::10]:5060;transport=tcp>\r\nContact: \"Caller\" <sip:caller@[2001:db8::1]>\r\n\r\n");
+    let m = parse(
+        "REGISTER sip:[2001:db8::10] SIP/2.0\r\nVia: SIP/2.0/UDP [2001:db8::9:1]:5062;received=[2001:db8::9:255];branch=z9hG4bKas3-111;rport=5063\r\nTo: <sip:user@[2001:db8::10]:5060;transport=tcp>\r\nContact: \"Caller\" <sip:caller@[2001:db8::1]>\r\n\r\n",
+    );
     assert_eq!(s(m.ruri().unwrap().host), "2001:db8::10");
     let via = m.via().unwrap();
-    assert_eq!((s(via.host), via.port, s(via.received), via.rport), ("2001:db8::9:1", Some(5062), "[2001:db8::9:255]", Some(5063)));
+    assert_eq!(
+        (s(via.host), via.port, s(via.received), via.rport),
+        ("2001:db8::9:1", Some(5062), "[2001:db8::9:255]", Some(5063))
+    );
     assert_eq!(s(via.branch), "z9hG4bKas3-111");
     let to = m.to().unwrap().uri;
-    assert_eq!((s(to.host), to.port(), s(to.params().value(b"Transport"))), ("2001:db8::10", Some(5060), "tcp"));
+    assert_eq!(
+        (s(to.host), to.port(), s(to.params().value(b"Transport"))),
+        ("2001:db8::10", Some(5060), "tcp")
+    );
 }
 
 /// Every header that is kept by name, in the form in which it is searched.
 #[test]
 fn headers_kept_by_name() {
-    let m = parse("BYE sip:u@e SIP/2.0\r\nServer: s/1\r\nOrganization: Acme\r\nP-Asserted-Identity: \"A\" <sip:+1@e>\r\nPrivacy: id\r\nReason: Q.850;cause=16\r\nRemote-Party-ID: <tel:+2>;party=calling\r\nDiversion: <sip:+3@e>;reason=no-answer\r\nExpires: 60\r\nX-RTP-Stat: PS=1,OS=2\r\nSession-ID: ab30;remote=00\r\nAuthorization: Digest username=\"bob\", response=\"secret\"\r\nProxy-Authorization: Digest username=\"eve\"\r\nX-CID: other-leg\r\n\r\n");
+    let m = parse(
+        "BYE sip:u@e SIP/2.0\r\nServer: s/1\r\nOrganization: Acme\r\nP-Asserted-Identity: \"A\" <sip:+1@e>\r\nPrivacy: id\r\nReason: Q.850;cause=16\r\nRemote-Party-ID: <tel:+2>;party=calling\r\nDiversion: <sip:+3@e>;reason=no-answer\r\nExpires: 60\r\nX-RTP-Stat: PS=1,OS=2\r\nSession-ID: ab30;remote=00\r\nAuthorization: Digest username=\"bob\", response=\"secret\"\r\nProxy-Authorization: Digest username=\"eve\"\r\nX-CID: other-leg\r\n\r\n",
+    );
     let kept = [
         (Known::Server, "s/1"),
         (Known::Organization, "Acme"),

@@ -81,7 +81,9 @@ fn mac_addresses_of_six_bytes() {
 
 #[test]
 fn wrong_sizes_are_told_and_not_read() {
-    for (id, size) in [(id::FAMILY, 2), (id::SRC_V4, 16), (id::DST_V6, 4), (id::SRC_PORT, 4), (id::SEC, 8), (id::JITTER, 0)] {
+    for (id, size) in
+        [(id::FAMILY, 2), (id::SRC_V4, 16), (id::DST_V6, 4), (id::SRC_PORT, 4), (id::SEC, 8), (id::JITTER, 0)]
+    {
         let bytes = packet(&[(id, &vec![1; size]), (id::CAPTURE_ID, &[0, 0, 0, 9])]);
         let hep = hep::open(&bytes).unwrap();
         assert!(hep.notices.contains(Notices::BAD_CHUNK_SIZE), "{id}");

@@ -108,7 +108,8 @@ fn mistake_06_ipv6_host_in_a_uri() {
 #[test]
 fn mistake_07_the_bottom_via_wins() {
     let one_line = "INVITE sip:b SIP/2.0\r\nVia: SIP/2.0/UDP top;branch=1, SIP/2.0/TCP low;branch=2\r\n\r\n";
-    let lines = "INVITE sip:b SIP/2.0\r\nv: SIP/2.0/UDP top;branch=1\r\nVia: SIP/2.0/TCP low;branch=2\r\n\r\n";
+    let lines =
+        "INVITE sip:b SIP/2.0\r\nv: SIP/2.0/UDP top;branch=1\r\nVia: SIP/2.0/TCP low;branch=2\r\n\r\n";
     for via in [message(one_line).via().unwrap(), message(lines).via().unwrap()] {
         assert_eq!((text(via.host), text(via.branch), text(via.transport)), ("top", "1", "UDP"));
     }
@@ -124,7 +125,9 @@ fn mistake_08_two_letter_headers_overwrite_to() {
 
 #[test]
 fn mistake_09_folded_from_is_lost() {
-    let m = message("INVITE sip:b SIP/2.0\r\nFrom: \"A\"\r\n <sip:alice@atlanta.com>\r\n\t;tag=88\r\nTo: x\r\n\r\n");
+    let m = message(
+        "INVITE sip:b SIP/2.0\r\nFrom: \"A\"\r\n <sip:alice@atlanta.com>\r\n\t;tag=88\r\nTo: x\r\n\r\n",
+    );
     let from = m.from().unwrap();
     assert_eq!(text(from.display), "A");
     assert_eq!((text(from.uri.user), text(from.uri.host)), ("alice", "atlanta.com"));
@@ -138,7 +141,9 @@ fn mistake_10_line_ends_and_compact_forms() {
     let crlf = "SIP/2.0 200 OK\r\nv: SIP/2.0/UDP h;branch=7\r\nf: <sip:a@b>;tag=1\r\nt: sip:c@d\r\n\
         i: 77\r\nm: <sip:m@n>\r\ns: hi\r\nk: timer\r\nx: 1800\r\ne: gzip\r\nb: <sip:r@s>\r\nd: queue\r\n\
         r: <sip:t@u>\r\no: presence\r\nu: talk\r\nc: text/plain\r\nCSeq: 5 BYE\r\nl: 2\r\n\r\nhi";
-    for text_of in [crlf.to_owned(), crlf.replace("\r\n", "\n"), format!("\r\n\r\n{crlf}"), format!("\n{crlf}")] {
+    for text_of in
+        [crlf.to_owned(), crlf.replace("\r\n", "\n"), format!("\r\n\r\n{crlf}"), format!("\n{crlf}")]
+    {
         let m = message(&text_of);
         assert_eq!(m.problems(), sip::Problems::NONE, "{text_of:?}");
         assert_eq!((m.code(), text(m.method()), text(m.reason())), (Some(200), "BYE", "OK"));
@@ -198,7 +203,9 @@ fn mistake_11_garbage_is_taken_for_sip() {
 
 #[test]
 fn mistake_12_tel_uris() {
-    let m = message("INVITE tel:+1-201-555-0123;phone-context=x SIP/2.0\r\nFrom: <tel:7042>;tag=1\r\nTo: tel:911\r\n\r\n");
+    let m = message(
+        "INVITE tel:+1-201-555-0123;phone-context=x SIP/2.0\r\nFrom: <tel:7042>;tag=1\r\nTo: tel:911\r\n\r\n",
+    );
     let uri = m.ruri().unwrap();
     assert_eq!((text(uri.user), uri.host), ("+1-201-555-0123", None));
     assert_eq!(text(m.from().unwrap().uri.user), "7042");
@@ -208,7 +215,11 @@ fn mistake_12_tel_uris() {
 #[test]
 fn payload_bytes_stay_as_they_are() {
     let payload = b"\0\xff\xfe log line with NUL\0 and bytes \x80\r\n";
-    let hep = Hep { payload: Some(Payload { bytes: payload, compressed: false }), proto_type: Some(100), ..Hep::default() };
+    let hep = Hep {
+        payload: Some(Payload { bytes: payload, compressed: false }),
+        proto_type: Some(100),
+        ..Hep::default()
+    };
     let packet = hep::encode(&hep).unwrap();
     assert_eq!(hep::open(&packet).unwrap().payload.unwrap().bytes, payload);
 

@@ -121,7 +121,9 @@ fn hep2_ipv6_in_both_orders_with_and_without_padding() {
 fn hep2_odd_headers() {
     let packet = hep2_v6(&[0xff; 12], b"");
     let hep = hep::open(&packet).unwrap();
-    assert!(hep.notices.contains(Notices::TIME_IMPLAUSIBLE) && hep.notices.contains(Notices::MISSING_PAYLOAD));
+    assert!(
+        hep.notices.contains(Notices::TIME_IMPLAUSIBLE) && hep.notices.contains(Notices::MISSING_PAYLOAD)
+    );
     assert_eq!(hep::open(&packet[..packet.len() - 1]).unwrap().payload, None);
     let mut wrong_length = packet.clone();
     wrong_length[1] = 17;

@@ -54,7 +54,12 @@ mod tests {
 
     fn batch() -> RecordBatch {
         let columns: [(&str, ArrayRef); 3] = [
-            ("ts", Arc::new(TimestampMicrosecondArray::from(vec![1_700_000_000_123_456, 0]).with_timezone("UTC"))),
+            (
+                "ts",
+                Arc::new(
+                    TimestampMicrosecondArray::from(vec![1_700_000_000_123_456, 0]).with_timezone("UTC"),
+                ),
+            ),
             ("n", Arc::new(Int64Array::from(vec![Some(1), None]))),
             ("text", Arc::new(StringArray::from(vec!["a\r\nb\u{1b}[31m", "say \"x\", y"]))),
         ];

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, BinaryViewArray, Int32Array, Int64Array, RecordBatch, TimestampMicrosecondArray,
+    Array, ArrayRef, BinaryViewArray, Int32Array, Int64Array, RecordBatch, TimestampMicrosecondArray,
     builder::BinaryViewBuilder, new_null_array,
 };
 use arrow_buffer::{NullBufferBuilder, ScalarBuffer};
@@ -190,6 +190,15 @@ impl Columns {
             }
         }
         let mut texts: Vec<_> = texts.into_iter().map(Some).collect();
+        let mut nothing = Nothing::default();
+        let own_bytes = rows
+            * (16
+                * texts
+                    .iter()
+                    .filter(|text| text.as_ref().is_some_and(|text| text.null_count() < rows))
+                    .count()
+                + 4 * self.ints.iter().filter(|column| !column.values.is_empty()).count()
+                + 8 * self.longs.iter().filter(|column| !column.values.is_empty()).count());
         let arrays: Vec<ArrayRef> = self
             .table
             .columns
@@ -197,27 +206,32 @@ impl Columns {
             .enumerate()
             .map(|(at, column)| -> ArrayRef {
                 match column.kind {
-                    Kind::Text => Arc::new(texts[at].take().unwrap_or_else(|| {
-                        arrow_array::StringViewArray::new_null(rows)
-                    })),
+                    Kind::Text => Arc::new(
+                        texts[at].take().unwrap_or_else(|| arrow_array::StringViewArray::new_null(rows)),
+                    ),
                     Kind::Int => match self.ints[at].take(rows) {
                         Some((values, nulls)) => Arc::new(Int32Array::new(ScalarBuffer::from(values), nulls)),
-                        None => new_null_array(&arrow_schema::DataType::Int32, rows),
+                        None => nothing.of(&arrow_schema::DataType::Int32, rows),
                     },
                     Kind::Long => match self.longs[at].take(rows) {
                         Some((values, nulls)) => Arc::new(Int64Array::new(ScalarBuffer::from(values), nulls)),
-                        None => new_null_array(&arrow_schema::DataType::Int64, rows),
+                        None => nothing.of(&arrow_schema::DataType::Int64, rows),
                     },
                     Kind::Time => match self.longs[at].take(rows) {
                         Some((values, nulls)) => Arc::new(
-                            TimestampMicrosecondArray::new(ScalarBuffer::from(values), nulls).with_timezone("UTC"),
+                            TimestampMicrosecondArray::new(ScalarBuffer::from(values), nulls)
+                                .with_timezone("UTC"),
                         ),
-                        None => new_null_array(self.schema.field(at).data_type(), rows),
+                        None => nothing.of(self.schema.field(at).data_type(), rows),
                     },
-                    Kind::Bytes => Arc::new(self.take_bytes(at, rows)),
+                    Kind::Bytes => match self.take_bytes(at, rows) {
+                        Some(bytes) => Arc::new(bytes),
+                        None => nothing.of(&arrow_schema::DataType::BinaryView, rows),
+                    },
                 }
             })
             .collect();
+        held += own_bytes;
         // The arrays are made to the schema above: types by kind, each of `rows` rows.
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), arrays).ok()?;
         Some((batch, held))
@@ -229,16 +243,30 @@ impl Columns {
         self.texts.finish(0);
     }
 
-    fn take_bytes(&mut self, column: usize, rows: usize) -> BinaryViewArray {
-        match self.bytes.iter_mut().find(|(at, _, filled)| *at == column && *filled > 0) {
-            Some((_, builder, filled)) => {
-                for _ in *filled..rows {
-                    builder.append_null();
-                }
-                *filled = 0;
-                builder.finish()
-            }
-            None => BinaryViewArray::new_null(rows),
+    fn take_bytes(&mut self, column: usize, rows: usize) -> Option<BinaryViewArray> {
+        let (_, builder, filled) =
+            self.bytes.iter_mut().find(|(at, _, filled)| *at == column && *filled > 0)?;
+        for _ in *filled..rows {
+            builder.append_null();
         }
+        *filled = 0;
+        Some(builder.finish())
+    }
+}
+
+/// Arrays of nulls, one for each type, shared by all columns of a batch that have no value.
+#[derive(Default)]
+struct Nothing {
+    arrays: Vec<ArrayRef>,
+}
+
+impl Nothing {
+    fn of(&mut self, kind: &arrow_schema::DataType, rows: usize) -> ArrayRef {
+        if let Some(array) = self.arrays.iter().find(|array| array.data_type() == kind) {
+            return Arc::clone(array);
+        }
+        let array = new_null_array(kind, rows);
+        self.arrays.push(Arc::clone(&array));
+        array
     }
 }

@@ -15,7 +15,9 @@ pub enum LakeError {
         source: std::io::Error,
     },
     /// Another process writes this lake.
-    #[error("{path} is in use by another wirelake (process {pid}); stop it, or choose another folder with --data")]
+    #[error(
+        "{path} is in use by another wirelake (process {pid}); stop it, or choose another folder with --data"
+    )]
     InUse {
         /// The lake's folder.
         path: PathBuf,
@@ -23,7 +25,9 @@ pub enum LakeError {
         pid: String,
     },
     /// There is no lake to read.
-    #[error("there is no lake in {path}; start `wirelake serve --data {path}` once, or choose another folder with --data")]
+    #[error(
+        "there is no lake in {path}; start `wirelake serve --data {path}` once, or choose another folder with --data"
+    )]
     Missing {
         /// The folder that was named.
         path: PathBuf,
@@ -51,7 +55,9 @@ pub enum LakeError {
     #[error("{0}")]
     Query(String),
     /// A query ran too long.
-    #[error("the query ran longer than {seconds} s and was stopped; narrow the time range, or raise api.sql_timeout_s")]
+    #[error(
+        "the query ran longer than {seconds} s and was stopped; narrow the time range, or raise api.sql_timeout_s"
+    )]
     Timeout {
         /// The limit.
         seconds: u64,

@@ -13,7 +13,7 @@ use arrow_select::interleave::interleave_record_batch;
 use model::table::{Kind, Table};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
@@ -243,14 +243,42 @@ fn properties(table: &'static Table, rows: usize, options: &FileOptions) -> Writ
                 .set_column_bloom_filter_fpp(path.clone(), 0.01)
                 .set_column_bloom_filter_ndv(path.clone(), rows.min(options.row_group_rows) as u64);
         }
-        // Values that hardly repeat gain nothing from a dictionary and pay for looking.
-        let unique = matches!(
-            column.name,
-            "ts" | "received" | "call_id" | "cid" | "from_tag" | "to_tag" | "via_branch" | "payload" | "payload_raw"
-        ) || column.kind == Kind::Bytes;
-        builder = builder.set_column_dictionary_enabled(path, !unique);
+        // A dictionary is worth looking a value up only where values repeat; numbers pack well without.
+        builder = match column.kind {
+            Kind::Time => builder.set_column_encoding(path.clone(), Encoding::DELTA_BINARY_PACKED),
+            _ => builder,
+        };
+        builder =
+            builder.set_column_dictionary_enabled(path, column.kind == Kind::Text && repeats(column.name));
     }
     builder.build()
+}
+
+/// Whether the values of a text column repeat so often that files keep each one once.
+fn repeats(column: &str) -> bool {
+    matches!(
+        column,
+        "method"
+            | "reason"
+            | "from_host"
+            | "to_host"
+            | "ruri_host"
+            | "contact_host"
+            | "via_host"
+            | "user_agent"
+            | "content_type"
+            | "transport"
+            | "src_ip"
+            | "dst_ip"
+            | "agent_ip"
+            | "node_name"
+            | "auth"
+            | "proto"
+            | "organization"
+            | "privacy"
+            | "transaction_type"
+            | "parse_error"
+    )
 }
 
 fn text_date(days: i32) -> String {

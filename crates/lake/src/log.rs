@@ -82,7 +82,12 @@ impl Log {
     ///
     /// # Errors
     /// [`LakeError::Missing`] without a table; [`LakeError::Delta`] when the log cannot be read.
-    pub fn open(table: &'static Table, folder: &Path, kernel: &Kernel, create: bool) -> Result<Self, LakeError> {
+    pub fn open(
+        table: &'static Table,
+        folder: &Path,
+        kernel: &Kernel,
+        create: bool,
+    ) -> Result<Self, LakeError> {
         let fail = LakeError::delta(table.name);
         if !folder.join("_delta_log").is_dir() {
             if !create {
@@ -95,7 +100,13 @@ impl Log {
             Snapshot::builder_for(directory_url(folder)?.as_str()).build(kernel.engine.as_ref())
         };
         let snapshot = open().map_err(fail)?;
-        Ok(Self { table, folder: folder.to_path_buf(), kernel: kernel.clone(), snapshot, since_checkpoint: 0 })
+        Ok(Self {
+            table,
+            folder: folder.to_path_buf(),
+            kernel: kernel.clone(),
+            snapshot,
+            since_checkpoint: 0,
+        })
     }
 
     /// The live files with the range of times in each.
@@ -205,14 +216,17 @@ impl Log {
 
 fn make(table: &'static Table, folder: &Path, kernel: &Kernel) -> DeltaResult<()> {
     let url = directory_url(folder)?;
-    let result = create_table(url.as_str(), schema::delta(table)?, concat!("wirelake/", env!("CARGO_PKG_VERSION")))
-        .with_table_properties([("delta.dataSkippingStatsColumns", table.columns[0].name)])
-        .with_data_layout(DataLayout::partitioned([schema::DATE]))
-        .build(kernel.engine.as_ref(), Box::new(FileSystemCommitter::new()))?
-        .commit(kernel.engine.as_ref())?;
+    let result =
+        create_table(url.as_str(), schema::delta(table)?, concat!("wirelake/", env!("CARGO_PKG_VERSION")))
+            .with_table_properties([("delta.dataSkippingStatsColumns", table.columns[0].name)])
+            .with_data_layout(DataLayout::partitioned([schema::DATE]))
+            .build(kernel.engine.as_ref(), Box::new(FileSystemCommitter::new()))?
+            .commit(kernel.engine.as_ref())?;
     match result {
         CommitResult::CommittedTransaction(_) => Ok(()),
-        CommitResult::ConflictedTransaction(_) => Err(delta_kernel::Error::generic("another process made the table")),
+        CommitResult::ConflictedTransaction(_) => {
+            Err(delta_kernel::Error::generic("another process made the table"))
+        }
         CommitResult::RetryableTransaction(retryable) => Err(retryable.error),
     }
 }
@@ -243,7 +257,9 @@ fn stats(file: &LakeFile) -> DeltaResult<StructArray> {
 fn collect(folder: &Path, batch: &RecordBatch, files: &mut Vec<Arc<LakeFile>>) {
     let text = |name: &str| batch.column_by_name(name).and_then(|column| column.as_string_opt::<i32>());
     let number = |name: &str| {
-        batch.column_by_name(name).and_then(|column| column.as_primitive_opt::<arrow_array::types::Int64Type>())
+        batch
+            .column_by_name(name)
+            .and_then(|column| column.as_primitive_opt::<arrow_array::types::Int64Type>())
     };
     let (Some(paths), Some(sizes)) = (text("path"), number("size")) else { return };
     let (stats, written) = (text("stats"), number("modificationTime"));
@@ -296,7 +312,8 @@ fn range(stats: &str) -> (u64, i64, i64) {
 }
 
 fn directory_url(path: &Path) -> DeltaResult<Url> {
-    let absolute = std::path::absolute(path).map_err(|error| delta_kernel::Error::generic(error.to_string()))?;
+    let absolute =
+        std::path::absolute(path).map_err(|error| delta_kernel::Error::generic(error.to_string()))?;
     Url::from_directory_path(absolute)
         .map_err(|()| delta_kernel::Error::generic(format!("{} is no folder's path", path.display())))
 }

@@ -30,10 +30,14 @@ pub struct LakeOptions {
     pub file: FileOptions,
     /// Threads that write files.
     pub writers: usize,
+    /// The most memory that rows waiting to be written may keep in use; beyond it [`Lake::append`] waits.
+    pub hot_limit_bytes: usize,
     /// How long closing tries to write what the disk refuses.
     pub close_timeout: Duration,
 }
 
+/// Pause between looks at the memory in use while an append waits.
+const LIMIT_PAUSE: Duration = Duration::from_millis(1);
 /// Pause after a failed write before the next try.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
@@ -52,6 +56,7 @@ struct Shared {
     /// Set by `flush` and `close`: write whatever waits.
     everything: AtomicBool,
     closing: AtomicBool,
+    unlimited: AtomicBool,
     give_up_at: Mutex<Option<Instant>>,
     wake: (Mutex<()>, Condvar),
     failure: Mutex<Option<String>>,
@@ -116,6 +121,7 @@ impl Lake {
             options,
             everything: AtomicBool::new(false),
             closing: AtomicBool::new(false),
+            unlimited: AtomicBool::new(false),
             give_up_at: Mutex::new(None),
             wake: (Mutex::new(()), Condvar::new()),
             failure: Mutex::new(None),
@@ -129,13 +135,7 @@ impl Lake {
                     .map_err(LakeError::io(&root))
             })
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(Arc::new(Self {
-            root,
-            shared,
-            writers: Mutex::new(writers),
-            _lock: lock,
-            _runtime: runtime,
-        }))
+        Ok(Arc::new(Self { root, shared, writers: Mutex::new(writers), _lock: lock, _runtime: runtime }))
     }
 
     /// The lake's folder, absolute.
@@ -144,11 +144,26 @@ impl Lake {
     }
 
     /// Takes a sealed batch in. It can be queried at once and is written as [`FlushLimits`] say.
+    ///
+    /// Waits while rows in memory keep more than their limit in use: whoever appends stops reading, and
+    /// its senders feel it. Once the lake is told to [stop waiting](Self::stop_waiting), it takes what
+    /// comes.
     pub fn append(&self, table: &'static Table, rows: RecordBatch, held_bytes: usize) {
-        if let Some(open) = self.shared.tables.iter().find(|open| std::ptr::eq(open.table, table)) {
-            open.hot.append(rows, held_bytes);
-            self.shared.wake.1.notify_one();
+        let Some(open) = self.shared.tables.iter().find(|open| std::ptr::eq(open.table, table)) else {
+            return;
+        };
+        open.hot.append(rows, held_bytes);
+        self.shared.wake.1.notify_one();
+        while self.shared.hot_bytes() > self.shared.options.hot_limit_bytes as u64
+            && !self.shared.unlimited.load(Ordering::Acquire)
+        {
+            std::thread::sleep(LIMIT_PAUSE);
         }
+    }
+
+    /// From now on no append waits: call it before those who append are asked to end.
+    pub fn stop_waiting(&self) {
+        self.shared.unlimited.store(true, Ordering::Release);
     }
 
     /// What a query sees of a table now; empty for a table that was never written.
@@ -188,6 +203,10 @@ impl Lake {
 }
 
 impl Shared {
+    fn hot_bytes(&self) -> u64 {
+        self.tables.iter().map(|open| open.hot.books().hot_bytes).sum()
+    }
+
     fn write_loop(&self) {
         loop {
             let closing = self.closing.load(Ordering::Acquire);
@@ -214,7 +233,8 @@ impl Shared {
     fn wait(&self) {
         let age = self.options.flush.age;
         let due = self.tables.iter().filter_map(|open| open.hot.due_in(age)).min();
-        let pause = due.unwrap_or(Duration::from_secs(1)).clamp(Duration::from_millis(5), Duration::from_secs(1));
+        let pause =
+            due.unwrap_or(Duration::from_secs(1)).clamp(Duration::from_millis(5), Duration::from_secs(1));
         let guard = self.wake.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.everything.load(Ordering::Acquire) && !self.closing.load(Ordering::Acquire) {
             let _ = self.wake.1.wait_timeout(guard, pause);

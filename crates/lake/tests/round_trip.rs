@@ -21,12 +21,14 @@ fn options() -> LakeOptions {
         flush: FlushLimits { rows: 1 << 20, bytes: 1 << 30, age: Duration::from_secs(3_600) },
         file: FileOptions { compression: Codec::Zstd(1), row_group_rows: 1_000 },
         writers: 1,
+        hot_limit_bytes: 1 << 30,
         close_timeout: Duration::from_secs(5),
     }
 }
 
 fn engine(lake: &Arc<Lake>) -> Engine {
-    let options = EngineOptions { memory_mib: 128, bloom_mib: 8, threads: 2, timeout: Duration::from_secs(30) };
+    let options =
+        EngineOptions { memory_mib: 128, bloom_mib: 8, threads: 2, timeout: Duration::from_secs(30) };
     Engine::new(Arc::clone(lake), &options).unwrap()
 }
 
@@ -35,7 +37,11 @@ fn append(lake: &Lake, packets: &[Vec<u8>]) {
     let arrival = Arrival { received_ns: NOW, peer: IpAddr::V4(Ipv4Addr::LOCALHOST), key_checked: false };
     for packet in packets {
         let hep = hep::open(packet).unwrap();
-        rows.append(&hep, hep.payload.map_or(Payload::Missing, |payload| Payload::Plain(payload.bytes)), &arrival);
+        rows.append(
+            &hep,
+            hep.payload.map_or(Payload::Missing, |payload| Payload::Plain(payload.bytes)),
+            &arrival,
+        );
     }
     rows.seal(|sealed| lake.append(sealed.table, sealed.rows, sealed.held_bytes));
 }
@@ -98,13 +104,20 @@ fn files_are_pruned_by_bloom_filter_and_by_time() {
         }
     }
     let sql = engine(&lake);
-    let found = sql.query("SELECT count(*) FROM sip WHERE call_id = 'bench-callid-00321@atlanta.example.com'", 10).unwrap();
+    let found = sql
+        .query("SELECT count(*) FROM sip WHERE call_id = 'bench-callid-00321@atlanta.example.com'", 10)
+        .unwrap();
     assert_eq!(number(&found), 1);
     assert_eq!(found.scan[0].files, 8);
     assert!(found.scan[0].pruned_by_bloom >= 6, "{:?}", found.scan);
     let found = sql.query("SELECT count(*) FROM sip WHERE cid IN ('x', 'y') OR call_id = 'z'", 10).unwrap();
     assert_eq!(number(&found), 0);
-    let found = sql.query("SELECT count(*) FROM sip WHERE ts < now() - INTERVAL 30 DAY AND ts > TIMESTAMP '2020-01-01'", 10).unwrap();
+    let found = sql
+        .query(
+            "SELECT count(*) FROM sip WHERE ts < now() - INTERVAL 30 DAY AND ts > TIMESTAMP '2020-01-01'",
+            10,
+        )
+        .unwrap();
     assert_eq!(number(&found) > 0, found.scan[0].files_scanned > 0);
     let plan = sql.query("EXPLAIN SELECT count(*) FROM sip WHERE call_id = 'nobody'", 100).unwrap();
     let last = plan.batches.last().unwrap();

@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 
 use listen::send::{self, Mode, Until};
 use listen::{
-    Frame, Gro, Origin, Shard, ShardConfig, Sink, Stop, TcpOptions, UdpOptions, bare, bind_tcp,
-    bind_udp,
+    Frame, Gro, Origin, Shard, ShardConfig, Sink, Stop, TcpOptions, UdpOptions, bare, bind_tcp, bind_udp,
 };
 use mem::block::Shared;
 use mem::pool::Pool;
@@ -45,9 +44,7 @@ impl Sink for Count {
 /// HEP3's framing: a magic and a length in two bytes.
 fn hep3(bytes: &[u8]) -> Frame {
     match bytes {
-        [b'H', b'E', b'P', b'3', high, low, ..] => {
-            Frame::Len(u16::from_be_bytes([*high, *low]).into())
-        }
+        [b'H', b'E', b'P', b'3', high, low, ..] => Frame::Len(u16::from_be_bytes([*high, *low]).into()),
         [_, _, _, _, _, _, ..] => Frame::Bad,
         _ => Frame::NeedMore,
     }
@@ -129,10 +126,7 @@ fn main() -> std::io::Result<()> {
             shard.reads,
         );
     }
-    println!(
-        "\n{:16} {:>8} {:>8} {:>6}   queue read to its end",
-        "", "bare ns", "shard ns", "ratio"
-    );
+    println!("\n{:16} {:>8} {:>8} {:>6}   queue read to its end", "", "bare ns", "shard ns", "ratio");
     for (name, case) in cases.into_iter().filter(|(name, _)| name.starts_with(&only)) {
         let Case::Udp(mode, gro) = case else { continue };
         let mut runs = [Vec::new(), Vec::new()];

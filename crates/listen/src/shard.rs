@@ -263,12 +263,7 @@ impl Shard {
         readers.get_mut(index).map_or(Turn::Drained, |reader| reader.turn(scratch, &mut desk))
     }
 
-    fn turn_conn<S: Sink>(
-        &mut self,
-        index: usize,
-        sink: &mut S,
-        patience: &mut Patience,
-    ) -> conn::Turn {
+    fn turn_conn<S: Sink>(&mut self, index: usize, sink: &mut S, patience: &mut Patience) -> conn::Turn {
         let (streams, mut desk) = self.streams_desk(sink, patience);
         streams.turn(index, &mut desk)
     }

@@ -25,15 +25,12 @@ fn ten_thousand_silent_connections_cost_little_memory() {
     let limits = ShardConfig { max_connections: 10_000, ..config() };
     let running = Running::start(limits, pool(), vec![], listeners, Collect::default());
     let before = resident();
-    let mut streams: Vec<TcpStream> =
-        (0..count).map(|_| TcpStream::connect(addr).unwrap()).collect();
+    let mut streams: Vec<TcpStream> = (0..count).map(|_| TcpStream::connect(addr).unwrap()).collect();
     // Half of them announce a large frame and send no more of it.
     for stream in streams.iter_mut().step_by(2) {
         stream.write_all(&frame(&[0; 90_000])[..10]).unwrap();
     }
-    running.wait_until(|running| {
-        running.board.totals().get(Counter::TcpBytes) == count.div_ceil(2) * 10
-    });
+    running.wait_until(|running| running.board.totals().get(Counter::TcpBytes) == count.div_ceil(2) * 10);
     let each = resident().saturating_sub(before) / count;
     assert!(each < 1_024, "{each} bytes for each connection");
     streams[1].write_all(&frame(b"and all are served")).unwrap();

@@ -31,8 +31,7 @@ fn tcp_waits_for_memory_and_loses_nothing() {
     let listeners = bind_tcp(loopback(false), 1, &TcpOptions::default()).unwrap();
     let addr = listeners[0].local_addr();
     let running = Running::start(config(), pool, vec![], listeners, sink);
-    let frames: Vec<Vec<u8>> =
-        (0..20_000u32).map(|n| frame(&n.to_be_bytes().repeat(100))).collect();
+    let frames: Vec<Vec<u8>> = (0..20_000u32).map(|n| frame(&n.to_be_bytes().repeat(100))).collect();
     send::tcp(addr, &frames.concat(), &Until::Count(1)).unwrap();
     running.wait_for(20_000);
     let ended = running.finish();
@@ -84,8 +83,7 @@ fn what_the_kernel_has_received_is_read_after_the_stop() {
         let (udp_addr, tcp_addr) = (udp[0].local_addr(), tcp[0].local_addr());
         // Everything is in the kernel before the shard looks for the first time: also connections that
         // nobody accepted yet.
-        let sent =
-            send::udp(udp_addr, &vec![vec![7; 700]; 64], mode, &Until::Count(2_000)).unwrap();
+        let sent = send::udp(udp_addr, &vec![vec![7; 700]; 64], mode, &Until::Count(2_000)).unwrap();
         let streams: Vec<TcpStream> = (0..10)
             .map(|n| {
                 let mut stream = TcpStream::connect(tcp_addr).unwrap();

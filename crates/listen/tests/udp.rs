@@ -53,8 +53,7 @@ fn every_datagram_arrives_once_with_its_bytes_and_its_sender() {
 #[test]
 fn coalesced_datagrams_are_split_where_their_sender_cut_them() {
     // 10,007 packets: the last buffer holds fewer than the others.
-    for (size, gro) in [(738, Gro::Exact), (100, Gro::Exact), (1_400, Gro::Always), (738, Gro::Off)]
-    {
+    for (size, gro) in [(738, Gro::Exact), (100, Gro::Exact), (1_400, Gro::Always), (738, Gro::Off)] {
         let options = UdpOptions { gro, ..UdpOptions::default() };
         let sockets = bind_udp(loopback(false), 1, &options).unwrap();
         // Not without a privilege, where drops could not be counted.

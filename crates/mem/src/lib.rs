@@ -7,6 +7,7 @@
 //! This crate is one of the few that may use `unsafe`; every use states why it is sound.
 
 pub mod block;
+pub mod counting;
 pub mod pool;
 pub mod views;
 

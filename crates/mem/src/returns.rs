@@ -54,10 +54,8 @@ impl<T> Returns<T> {
         if !state.waiting.is_empty() {
             return true;
         }
-        let (state, _) = self
-            .returned
-            .wait_timeout(state, limit)
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let (state, _) =
+            self.returned.wait_timeout(state, limit).unwrap_or_else(std::sync::PoisonError::into_inner);
         !state.waiting.is_empty()
     }
 

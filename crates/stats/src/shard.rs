@@ -41,7 +41,7 @@ impl Page {
                 *value = slot.load(Ordering::Relaxed);
             }
             fence(Ordering::Acquire);
-            if before % 2 == 0 && before == self.version.load(Ordering::Relaxed) {
+            if before.is_multiple_of(2) && before == self.version.load(Ordering::Relaxed) {
                 return values;
             }
             std::hint::spin_loop();

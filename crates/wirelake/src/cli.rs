@@ -6,7 +6,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Sees what passes on your wires: HEP in, calls out, every packet accounted for.
 #[derive(Debug, Parser)]
-#[command(name = "wirelake", version, max_term_width = 100, after_help = "Start with `wirelake serve`, then open http://127.0.0.1:8080")]
+#[command(
+    name = "wirelake",
+    version,
+    max_term_width = 100,
+    after_help = "Start with `wirelake serve`, then open http://127.0.0.1:8080"
+)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,

@@ -56,7 +56,12 @@ impl Lakeside {
                 let mut rows = Vec::new();
                 export::rows::json(&answer.batches, &mut rows)?;
                 Ok(Rows {
-                    columns: answer.schema.fields().iter().map(|field| ColumnName::new(field.name())).collect(),
+                    columns: answer
+                        .schema
+                        .fields()
+                        .iter()
+                        .map(|field| ColumnName::new(field.name()))
+                        .collect(),
                     rows: RawValue::from_string(String::from_utf8(rows)?)?,
                     truncated: answer.truncated,
                     elapsed_ms: (answer.elapsed.as_secs_f64() * 1e6).round() / 1e3,
@@ -89,7 +94,8 @@ impl Lakeside {
     pub fn call(&self, call_id: &str) -> Result<(Vec<CallMessage>, Value)> {
         match self {
             Self::Server { client, base, .. } => {
-                let mut url = reqwest::Url::parse(&format!("{base}/api/calls")).context("--server is no URL")?;
+                let mut url =
+                    reqwest::Url::parse(&format!("{base}/api/calls")).context("--server is no URL")?;
                 url.path_segments_mut().map_err(|()| anyhow!("--server is no URL"))?.push(call_id);
                 let text = self.send(client.get(url))?;
                 let value: Value = serde_json::from_str(&text)?;
@@ -144,6 +150,7 @@ fn open(folder: &Path) -> Result<Engine> {
         flush: FlushLimits { rows: usize::MAX, bytes: usize::MAX, age: Duration::MAX },
         file: FileOptions { compression: Codec::None, row_group_rows: 1 },
         writers: 0,
+        hot_limit_bytes: usize::MAX,
         close_timeout: Duration::ZERO,
     };
     let lake = Lake::read_only(folder, options)?;

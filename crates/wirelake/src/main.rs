@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: mem::counting::Counting = mem::counting::Counting;
 
 fn main() -> ExitCode {
     match commands::run(cli::Cli::parse()) {

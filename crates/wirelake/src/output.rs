@@ -119,7 +119,8 @@ fn cells<'a>(rows: &'a Rows, row: &'a Map<String, Value>) -> impl Iterator<Item 
 
 /// Text that is safe on a terminal, and short.
 fn cell(text: &str) -> String {
-    let mut cell: String = text.chars().take(CELL_WIDTH).map(|c| if c.is_control() { '.' } else { c }).collect();
+    let mut cell: String =
+        text.chars().take(CELL_WIDTH).map(|c| if c.is_control() { '.' } else { c }).collect();
     if text.chars().nth(CELL_WIDTH).is_some() {
         cell.pop();
         cell.push('…');

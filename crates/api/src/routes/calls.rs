@@ -32,7 +32,10 @@ pub async fn pcap(State(app): State<Arc<App>>, Path(call_id): Path<String>) -> R
     let mut file = Vec::new();
     export::pcap::write(&rows.messages, &mut file)
         .map_err(|error| Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
-    let name: String = call_id.chars().map(|c| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '_' }).collect();
+    let name: String = call_id
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '_' })
+        .collect();
     let headers = [
         (header::CONTENT_TYPE, "application/vnd.tcpdump.pcap".to_owned()),
         (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}.pcap\"")),

@@ -46,7 +46,10 @@ struct Column {
     (status = 200, description = "columns, rows (objects), row_count, truncated, elapsed_ms, scan"),
     (status = 400, description = "what is wrong with the statement"),
     (status = 504, description = "the statement ran too long")))]
-pub async fn sql(State(app): State<Arc<App>>, request: Result<Json<SqlRequest>, JsonRejection>) -> Result<Response, Refusal> {
+pub async fn sql(
+    State(app): State<Arc<App>>,
+    request: Result<Json<SqlRequest>, JsonRejection>,
+) -> Result<Response, Refusal> {
     let Json(request) = request.map_err(|rejection| Refusal::bad_request(rejection.body_text()))?;
     let most = app.sql_rows.load(Ordering::Relaxed);
     let limit = request.limit.unwrap_or(most).min(most);
@@ -72,7 +75,10 @@ pub async fn sql(State(app): State<Arc<App>>, request: Result<Json<SqlRequest>, 
         ("by" = Option<String>, Query, description = "message (default) or call")
     ),
     responses((status = 200, description = "as /api/sql"), (status = 400, description = "which filter is wrong, and how to write it")))]
-pub async fn search(State(app): State<Arc<App>>, search: Result<Query<Search>, QueryRejection>) -> Result<Response, Refusal> {
+pub async fn search(
+    State(app): State<Arc<App>>,
+    search: Result<Query<Search>, QueryRejection>,
+) -> Result<Response, Refusal> {
     let Query(search) = search.map_err(|rejection| Refusal::bad_request(rejection.body_text()))?;
     let sql = search.sql(Timestamp::now()).map_err(Refusal::bad_request)?;
     ask(app, sql, search.row_limit()).await
@@ -105,7 +111,10 @@ fn render(answer: &Answer) -> Result<Vec<u8>, String> {
             .schema
             .fields()
             .iter()
-            .map(|field| Column { name: field.name().clone(), r#type: export::rows::type_name(field.data_type()) })
+            .map(|field| Column {
+                name: field.name().clone(),
+                r#type: export::rows::type_name(field.data_type()),
+            })
             .collect(),
         rows: &rows,
         row_count: answer.batches.iter().map(|batch| batch.num_rows()).sum(),

@@ -30,7 +30,9 @@ pub async fn ledger(State(app): State<Arc<App>>) -> Json<Value> {
     let since = Timestamp::try_from(app.started).unwrap_or_default();
     let since = since.round(jiff::Unit::Second).unwrap_or(since);
     let mut value = json!({ "since": since.to_string(), "window_s": app.uptime().as_secs_f64() });
-    if let (Some(target), Ok(Value::Object(books))) = (value.as_object_mut(), serde_json::to_value(app.ledger())) {
+    if let (Some(target), Ok(Value::Object(books))) =
+        (value.as_object_mut(), serde_json::to_value(app.ledger()))
+    {
         target.extend(books);
     }
     Json(value)

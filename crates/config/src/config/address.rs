@@ -13,8 +13,7 @@ pub(super) fn parse(text: &str, key: &Key) -> Result<SocketAddr, Problem> {
         "api" => SocketAddr::from((Ipv4Addr::LOCALHOST, 8_080)),
         _ => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 9_060)),
     };
-    text.parse()
-        .map_err(|_| Problem::NotAnAddress { found: text.to_owned(), hint: hint(text, usual) })
+    text.parse().map_err(|_| Problem::NotAnAddress { found: text.to_owned(), hint: hint(text, usual) })
 }
 
 fn hint(text: &str, usual: SocketAddr) -> Option<String> {
@@ -56,15 +55,7 @@ mod tests {
             .map(|text| hint(text, "[::]:9060".parse().unwrap()).unwrap_or_default());
         assert_eq!(
             hints,
-            [
-                "[::]:9060",
-                "[::]:9060",
-                "[::]:9060",
-                "127.0.0.1:80",
-                "10.0.0.1:9060",
-                "[::1]:9060",
-                ""
-            ]
+            ["[::]:9060", "[::]:9060", "[::]:9060", "127.0.0.1:80", "10.0.0.1:9060", "[::1]:9060", ""]
         );
     }
 

@@ -137,11 +137,7 @@ pub struct Place {
 
 impl Place {
     /// The place of a byte range.
-    pub(super) fn of(
-        path: &std::path::Path,
-        text: &str,
-        range: std::ops::Range<usize>,
-    ) -> Box<Self> {
+    pub(super) fn of(path: &std::path::Path, text: &str, range: std::ops::Range<usize>) -> Box<Self> {
         let start = range.start.min(text.len());
         let before = text.get(..start).unwrap_or_default();
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -166,17 +162,9 @@ impl Place {
         let number = self.line.to_string();
         let margin = " ".repeat(number.len());
         // Tabs keep their width only when the line below has them too.
-        let indent: String = self
-            .text
-            .chars()
-            .take(self.column - 1)
-            .map(|c| if c == '\t' { '\t' } else { ' ' })
-            .collect();
-        format!(
-            "\n{margin} |\n{number} | {}\n{margin} | {indent}{}",
-            self.text,
-            "^".repeat(self.length)
-        )
+        let indent: String =
+            self.text.chars().take(self.column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        format!("\n{margin} |\n{number} | {}\n{margin} | {indent}{}", self.text, "^".repeat(self.length))
     }
 }
 
@@ -371,9 +359,7 @@ pub enum Conflict {
         compression: super::Compression,
     },
     /// Two listeners want one TCP port.
-    #[error(
-        "`{one}` and `{other}` both want {address} over {transport}: give one of them another port"
-    )]
+    #[error("`{one}` and `{other}` both want {address} over {transport}: give one of them another port")]
     SamePort {
         /// `section.name` of the first.
         one: &'static str,
@@ -408,9 +394,7 @@ pub enum Warning {
         hint: Option<String>,
     },
     /// A secret on the command line.
-    #[error(
-        "{flag} shows the secret to everyone who can list processes: use `{key}_file` or {env} instead"
-    )]
+    #[error("{flag} shows the secret to everyone who can list processes: use `{key}_file` or {env} instead")]
     SecretOnCommandLine {
         /// The flag.
         flag: String,

@@ -48,9 +48,7 @@ impl<'a> Input<'a> {
     /// or a list that holds something else.
     pub(super) fn list(&self) -> Option<Vec<&str>> {
         match self {
-            Self::Toml(DeValue::Array(items)) => {
-                items.iter().map(|item| item.get_ref().as_str()).collect()
-            }
+            Self::Toml(DeValue::Array(items)) => items.iter().map(|item| item.get_ref().as_str()).collect(),
             Self::Toml(DeValue::String(text)) => Some(vec![text]),
             Self::Toml(_) => None,
             Self::Text(text) => {

@@ -77,7 +77,7 @@ settings! {
     /// How rows become files.
     lake: Lake {
         /// Rows after which a shard's batch is sealed: from then on queries see it.
-        seal_rows: usize = 65_536, Restart, 1..=4_194_304;
+        seal_rows: usize = 16_384, Restart, 1..=4_194_304;
         /// Age at which a batch is sealed however few rows it has.
         seal_ms: u64 = 250, Restart, 10..=60_000;
         /// Rows in memory after which files are written.

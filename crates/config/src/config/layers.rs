@@ -49,11 +49,9 @@ impl Overrides {
             ("--shards", "threads.shards", &self.shards),
             ("--log-level", "log.level", &self.log_level),
         ];
-        let lists =
-            [("--hep-udp", "hep.udp", &self.hep_udp), ("--hep-tcp", "hep.tcp", &self.hep_tcp)];
-        let single = single
-            .into_iter()
-            .filter_map(|(flag, key, text)| text.clone().map(|text| (flag, key, text)));
+        let lists = [("--hep-udp", "hep.udp", &self.hep_udp), ("--hep-tcp", "hep.tcp", &self.hep_tcp)];
+        let single =
+            single.into_iter().filter_map(|(flag, key, text)| text.clone().map(|text| (flag, key, text)));
         let lists = lists
             .into_iter()
             .filter(|(_, _, items)| !items.is_empty())
@@ -123,8 +121,7 @@ impl Plan {
         env: impl Iterator<Item = (String, String)>,
         errors: &mut Vec<ConfigError>,
     ) {
-        let given: BTreeMap<String, String> =
-            env.filter(|(name, _)| name.starts_with(PREFIX)).collect();
+        let given: BTreeMap<String, String> = env.filter(|(name, _)| name.starts_with(PREFIX)).collect();
         for (name, text) in given {
             if IGNORED_ENV.contains(&name.as_str()) {
                 continue;
@@ -138,8 +135,7 @@ impl Plan {
                 }
                 None => {
                     let known: Vec<String> = keys().map(Key::env).collect();
-                    let hint = suggest::nearest(&name, known.iter().map(String::as_str))
-                        .map(str::to_owned);
+                    let hint = suggest::nearest(&name, known.iter().map(String::as_str)).map(str::to_owned);
                     self.warnings.push(Warning::UnknownEnv { name, hint });
                 }
             }
@@ -160,21 +156,14 @@ impl Plan {
                 }
                 _ => {
                     let (section, name) = path.split_once('.').unwrap_or(("", path));
-                    let hint =
-                        suggest::key_for(section, name).map(|key| format!("`{}`", key.path()));
+                    let hint = suggest::key_for(section, name).map(|key| format!("`{}`", key.path()));
                     errors.push(ConfigError::Set { text: path.to_owned(), hint });
                 }
             }
         }
     }
 
-    fn lay_flag(
-        &mut self,
-        key: &'static Key,
-        flag: &str,
-        text: &str,
-        errors: &mut Vec<ConfigError>,
-    ) {
+    fn lay_flag(&mut self, key: &'static Key, flag: &str, text: &str, errors: &mut Vec<ConfigError>) {
         if key.kind == Kind::Secret {
             self.warnings.push(Warning::SecretOnCommandLine {
                 flag: flag.to_owned(),
@@ -221,8 +210,7 @@ fn not_a_section(
             ConfigError::UnknownSection { place, name: named, hint }
         }
         (None, _) => {
-            let hint = suggest::key_for("", name)
-                .map(|key| format!("`{}` in [{}]", key.name, key.section));
+            let hint = suggest::key_for("", name).map(|key| format!("`{}` in [{}]", key.name, key.section));
             ConfigError::NoSection { place, name: named, hint }
         }
     }

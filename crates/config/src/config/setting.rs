@@ -55,10 +55,11 @@ fn number(input: &Input<'_>, key: &Key) -> Result<u64, Problem> {
         return Err(wrong_type(input, key));
     };
     let (low, high) = key.range.unwrap_or((0, u64::MAX));
-    u64::try_from(value)
-        .ok()
-        .filter(|value| (low..=high).contains(value))
-        .ok_or(Problem::OutOfRange { low, high, unit: key.unit() })
+    u64::try_from(value).ok().filter(|value| (low..=high).contains(value)).ok_or(Problem::OutOfRange {
+        low,
+        high,
+        unit: key.unit(),
+    })
 }
 
 impl Setting for bool {
@@ -90,11 +91,7 @@ impl Setting for usize {
 
     fn parse(input: &Input<'_>, key: &Key) -> Result<Self, Problem> {
         let (low, high) = key.range.unwrap_or((0, u64::MAX));
-        Self::try_from(number(input, key)?).map_err(|_| Problem::OutOfRange {
-            low,
-            high,
-            unit: key.unit(),
-        })
+        Self::try_from(number(input, key)?).map_err(|_| Problem::OutOfRange { low, high, unit: key.unit() })
     }
 
     fn show(&self) -> String {

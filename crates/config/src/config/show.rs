@@ -28,8 +28,7 @@ impl Plan {
                     (line, origin)
                 })
                 .collect();
-            let width =
-                lines.iter().map(|(line, _)| line.chars().count()).max().unwrap_or_default();
+            let width = lines.iter().map(|(line, _)| line.chars().count()).max().unwrap_or_default();
             for (line, origin) in lines {
                 out.push_str(&format!("{line:<width$}  # {origin}\n"));
             }

@@ -28,11 +28,7 @@ fn golden(path: &Path, text: &str) {
         std::fs::write(path, text).unwrap();
     }
     let kept = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(
-        kept == text,
-        "{} is out of date; UPDATE_GOLDEN=1 rewrites it:\n{text}",
-        path.display()
-    );
+    assert!(kept == text, "{} is out of date; UPDATE_GOLDEN=1 rewrites it:\n{text}", path.display());
 }
 
 fn beside(name: &str) -> PathBuf {
@@ -52,7 +48,8 @@ fn defaults_are_right_without_a_file() {
 
 #[test]
 fn later_layers_win() {
-    let file = "[hep]\nudp = \"0.0.0.0:1\"\ntcp = [\"0.0.0.0:2\"]\n[lake]\nseal_ms = 100\n[log]\nlevel = \"warn\"\n";
+    let file =
+        "[hep]\nudp = \"0.0.0.0:1\"\ntcp = [\"0.0.0.0:2\"]\n[lake]\nseal_ms = 100\n[log]\nlevel = \"warn\"\n";
     let env = [("WIRELAKE_HEP_UDP", "0.0.0.0:3, [::1]:4"), ("WIRELAKE_LOG_LEVEL", "debug")];
     let overrides = Overrides {
         hep_udp: vec!["127.0.0.1:5".into(), "127.0.0.1:6".into()],
@@ -166,8 +163,7 @@ fn secrets_come_from_files_and_are_never_shown() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("token");
     std::fs::write(&path, "  s3cret\n").unwrap();
-    let file =
-        format!("[api]\ntoken_file = {:?}\n[hep]\nkey = \"myHep\"\n", path.to_str().unwrap());
+    let file = format!("[api]\ntoken_file = {:?}\n[hep]\nkey = \"myHep\"\n", path.to_str().unwrap());
     let loaded = plan(&file);
     assert_eq!(loaded.api.token.expose(), "s3cret");
     let shown = format!("{loaded:?}{}", loaded.to_toml());
@@ -210,15 +206,15 @@ fn unknown_variables_are_warned_about() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let error =
-        Plan::load(Some(Path::new("no/such.toml")), std::iter::empty(), &Overrides::default());
+    let error = Plan::load(Some(Path::new("no/such.toml")), std::iter::empty(), &Overrides::default());
     let text = error.expect_err("it does not exist").to_string();
     assert!(text.starts_with("no/such.toml: the configuration cannot be read: "), "{text}");
 }
 
 #[test]
 fn a_plan_reads_back_from_what_it_prints() {
-    let file = "[hep]\nudp = [\"127.0.0.1:1\", \"[::1]:2\"]\n[node]\nname = \"a \\\"b\\\"\"\n[lake]\nseal_ms = 100";
+    let file =
+        "[hep]\nudp = [\"127.0.0.1:1\", \"[::1]:2\"]\n[node]\nname = \"a \\\"b\\\"\"\n[lake]\nseal_ms = 100";
     let first = plan(file);
     let second = plan(&first.to_toml());
     assert_eq!(first.diff(&second), Diff::default());

@@ -55,11 +55,9 @@ fn seal(plan: &Plan) -> Option<Conflict> {
 }
 
 fn level(plan: &Plan) -> Option<Conflict> {
-    let given =
-        key("lake.compression_level").is_some_and(|key| plan.origin(key) != Origin::Default);
+    let given = key("lake.compression_level").is_some_and(|key| plan.origin(key) != Origin::Default);
     let compression = plan.lake.compression;
-    (given && compression != Compression::Zstd)
-        .then_some(Conflict::LevelWithoutZstd { compression })
+    (given && compression != Compression::Zstd).then_some(Conflict::LevelWithoutZstd { compression })
 }
 
 fn data(plan: &Plan) -> Option<Conflict> {
@@ -82,8 +80,7 @@ fn ports(plan: &Plan) -> Option<Conflict> {
 
 fn clash(listeners: &[(&'static str, SocketAddr)], transport: &'static str) -> Option<Conflict> {
     listeners.iter().enumerate().find_map(|(at, &(one, address))| {
-        let &(other, _) =
-            listeners.get(at + 1..)?.iter().find(|(_, other)| same_port(address, *other))?;
+        let &(other, _) = listeners.get(at + 1..)?.iter().find(|(_, other)| same_port(address, *other))?;
         Some(Conflict::SamePort { one, other, address, transport })
     })
 }

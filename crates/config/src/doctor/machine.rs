@@ -113,9 +113,9 @@ fn group_values<'a>(system: &'a System, file: &'a str) -> impl Iterator<Item = S
     let group = system.field("/proc/self/cgroup", "0::").unwrap_or_else(|| "/".to_owned());
     let groups: Vec<String> =
         Path::new(&group).ancestors().map(|path| path.to_string_lossy().into_owned()).collect();
-    groups.into_iter().filter_map(move |group| {
-        system.text(&format!("/sys/fs/cgroup/{}/{file}", group.trim_matches('/')))
-    })
+    groups
+        .into_iter()
+        .filter_map(move |group| system.text(&format!("/sys/fs/cgroup/{}/{file}", group.trim_matches('/'))))
 }
 
 #[cfg(test)]

@@ -67,9 +67,7 @@ pub(super) fn backlog(system: &System) -> Finding {
 pub(super) fn losses(system: &System) -> Finding {
     const NAME: &str = "UDP losses";
     let v4 = snmp(system, "RcvbufErrors");
-    let v6 = system
-        .field("/proc/net/snmp6", "Udp6RcvbufErrors")
-        .and_then(|text| text.parse::<u64>().ok());
+    let v6 = system.field("/proc/net/snmp6", "Udp6RcvbufErrors").and_then(|text| text.parse::<u64>().ok());
     match (v4, v6) {
         (None, None) => Finding::unreadable(NAME, "/proc/net/snmp"),
         (v4, v6) => {

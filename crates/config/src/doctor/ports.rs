@@ -32,12 +32,7 @@ fn bind(transport: Transport, address: SocketAddr) -> std::io::Result<()> {
     }
 }
 
-fn check(
-    name: &'static str,
-    transport: Transport,
-    address: SocketAddr,
-    system: &System,
-) -> Finding {
+fn check(name: &'static str, transport: Transport, address: SocketAddr, system: &System) -> Finding {
     let error = match bind(transport, address) {
         Ok(()) if address.port() == 0 => {
             return Finding::ok(name, format!("{} with any free port", address.ip()));
@@ -74,12 +69,7 @@ fn check(
     }
 }
 
-fn taken(
-    name: &'static str,
-    transport: Transport,
-    address: SocketAddr,
-    system: &System,
-) -> Finding {
+fn taken(name: &'static str, transport: Transport, address: SocketAddr, system: &System) -> Finding {
     let holder = holder(transport, address.port(), system);
     if let Some((pid, program)) = &holder
         && program == "wirelake"
@@ -122,9 +112,8 @@ fn holder(transport: Transport, port: u16, system: &System) -> Option<(u32, Stri
     processes.flatten().find_map(|process| {
         let pid: u32 = process.file_name().to_str()?.parse().ok()?;
         let holds = std::fs::read_dir(process.path().join("fd")).ok()?.flatten().any(|file| {
-            std::fs::read_link(file.path()).is_ok_and(|target| {
-                sockets.iter().any(|socket| target.as_os_str() == socket.as_str())
-            })
+            std::fs::read_link(file.path())
+                .is_ok_and(|target| sockets.iter().any(|socket| target.as_os_str() == socket.as_str()))
         });
         let program = || system.text(&format!("/proc/{pid}/comm"));
         if holds { Some((pid, program()?)) } else { None }

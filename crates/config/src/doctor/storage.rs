@@ -75,8 +75,7 @@ fn space(name: &'static str, found: String, free: u64, size: u64) -> Finding {
 pub(super) fn file_system(plan: &Plan, system: &System) -> Finding {
     const NAME: &str = "file system";
     const FILE: &str = "/proc/self/mountinfo";
-    const NETWORK: [&str; 8] =
-        ["nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "ceph", "glusterfs"];
+    const NETWORK: [&str; 8] = ["nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "ceph", "glusterfs"];
     const LOST: [&str; 3] = ["tmpfs", "ramfs", "overlay"];
     let Some(mounts) = system.text(FILE) else { return Finding::unreadable(NAME, FILE) };
     let path = nearest(plan).and_then(|path| path.canonicalize().ok());

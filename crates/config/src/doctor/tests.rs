@@ -123,19 +123,13 @@ fn losses_of_both_families_are_added() {
 fn limits_of_process_and_group() {
     let (_folder, plan) = plan("[threads]\nshards = 4\n");
     let fake = Fake::healthy()
-        .put(
-            "/proc/self/limits",
-            "Max open files            1024                 4096      files\n",
-        )
+        .put("/proc/self/limits", "Max open files            1024                 4096      files\n")
         .put("/sys/fs/cgroup/system.slice/cpu.max", "150000 100000")
         .put("/sys/fs/cgroup/system.slice/memory.max", "268435456");
     let files = fake.find("open files", &plan);
     assert_eq!((files.status, files.fix.as_deref()), (Status::Warn, Some("ulimit -n 16640")));
     let cores = fake.find("cores", &plan);
-    assert_eq!(
-        (cores.status, cores.found.as_str()),
-        (Status::Warn, "1.50 of 4 cores for 4 shards")
-    );
+    assert_eq!((cores.status, cores.found.as_str()), (Status::Warn, "1.50 of 4 cores for 4 shards"));
     let memory = fake.find("memory", &plan);
     assert_eq!(memory.status, Status::Fail);
     assert_eq!(memory.found, "the control group allows 256 MiB, 512 MiB may be used");

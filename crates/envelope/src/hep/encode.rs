@@ -4,11 +4,7 @@ use core::net::IpAddr;
 
 use decode::{DecodeError, What};
 
-use super::{
-    chunks::id,
-    packet::Hep,
-    v3::MAGICS,
-};
+use super::{chunks::id, packet::Hep, v3::MAGICS};
 
 /// Builds a HEP3 packet chunk by chunk.
 #[derive(Clone, Debug)]

@@ -17,6 +17,7 @@ mod inflate;
 mod notices;
 mod packet;
 mod time;
+mod usual;
 mod v12;
 mod v3;
 

@@ -60,9 +60,8 @@ impl RawTime {
             source = TimeSource::PacketNtp;
         }
         // At most 2^31 s: no overflow in 64 bits.
-        let time = i64::from(sec)
-            .saturating_mul(1_000_000_000)
-            .saturating_add(i64::from(usec).saturating_mul(1000));
+        let time =
+            i64::from(sec).saturating_mul(1_000_000_000).saturating_add(i64::from(usec).saturating_mul(1000));
         if sec < YEAR_2000 || time > received_ns.saturating_add(DAY_NS) {
             return (received_ns, TimeSource::Received);
         }

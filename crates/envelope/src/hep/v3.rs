@@ -10,6 +10,7 @@ use super::{
     notices::Notices,
     packet::{Hep, Payload},
     time::RawTime,
+    usual,
 };
 
 /// What a packet may start with: the specification, its variant, and the IETF draft.
@@ -32,7 +33,13 @@ pub(super) fn open<'a>(bytes: &'a [u8], hep: &mut Hep<'a>) -> Result<(), DecodeE
         hep.notices |= Notices::TRAILING_BYTES;
     }
     let mut walk = Walk::default();
-    let mut rest = area;
+    let mut rest = match area.split_first_chunk() {
+        Some((prefix, rest)) if usual::matches(prefix) => {
+            walk.prefix(hep, prefix);
+            rest
+        }
+        _ => area,
+    };
     while let Some((key, body, after)) = split_key(rest) {
         walk.chunk(hep, key, body);
         rest = after;
@@ -80,6 +87,34 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
+    /// Reads the chunks of a usual prefix, whose places are known.
+    #[inline(always)]
+    fn prefix(&mut self, hep: &mut Hep<'a>, prefix: &[u8; usual::LEN]) {
+        let usual::Fields {
+            family,
+            ip_proto,
+            src,
+            dst,
+            src_port,
+            dst_port,
+            sec,
+            usec,
+            proto_type,
+            capture_id,
+        } = usual::fields(prefix);
+        hep.family = Some(family);
+        hep.ip_proto = Some(ip_proto);
+        hep.src = Some(IpAddr::from(src));
+        hep.dst = Some(IpAddr::from(dst));
+        hep.src_port = Some(src_port);
+        hep.dst_port = Some(dst_port);
+        self.sec = Some(sec);
+        self.usec = Some(usec);
+        hep.proto_type = Some(proto_type);
+        hep.capture_id = Some(capture_id);
+        self.seen = usual::SEEN;
+    }
+
     #[inline(always)]
     fn chunk(&mut self, hep: &mut Hep<'a>, key: u32, body: &'a [u8]) {
         if !is_known(key) {

@@ -11,8 +11,7 @@ const LIFETIME_NS: i64 = 32_000_000_000;
 
 /// What two copies have in common. The capture agent belongs to it: one message seen by two agents
 /// was sent once.
-type Sending<'a> =
-    (Option<IpAddr>, u16, Option<IpAddr>, u16, u8, Option<u32>, Option<&'a str>, &'a [u8]);
+type Sending<'a> = (Option<IpAddr>, u16, Option<IpAddr>, u16, u8, Option<u32>, Option<&'a str>, &'a [u8]);
 
 /// Marks each message that repeats an earlier one: same payload (and so same method, code, CSeq and
 /// branch), same ends and transport, same capture agent, within 32 s of the first copy.

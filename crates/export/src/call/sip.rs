@@ -95,17 +95,15 @@ mod tests {
 
     #[test]
     fn reads_headers_by_both_names() {
-        let text =
-            b"REGISTER sip:a SIP/2.0\r\nm: <sip:x>;expires=0\r\nContact : *\r\n\r\nContact: no";
+        let text = b"REGISTER sip:a SIP/2.0\r\nm: <sip:x>;expires=0\r\nContact : *\r\n\r\nContact: no";
         let found: Vec<_> = header(text, &["Contact", "m"]).collect();
         assert_eq!(found, [&b"<sip:x>;expires=0"[..], b"*"]);
     }
 
     #[test]
     fn tells_a_removal_from_a_refresh_and_a_query() {
-        let register = |headers: &str| {
-            unregisters(format!("REGISTER sip:a SIP/2.0\r\n{headers}\r\n").as_bytes())
-        };
+        let register =
+            |headers: &str| unregisters(format!("REGISTER sip:a SIP/2.0\r\n{headers}\r\n").as_bytes());
         assert!(register("Contact: *\r\nExpires: 0\r\n"));
         assert!(register("Contact: <sip:x>;expires=0\r\nExpires: 3600\r\n"));
         assert!(!register("Contact: <sip:x>;Expires=60\r\nExpires: 0\r\n"));

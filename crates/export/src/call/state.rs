@@ -145,9 +145,8 @@ fn registration(leg: &[&CallMessage]) -> State {
         .iter()
         .rfind(|message| message.code.is_some_and(|code| code / 100 == 2))
         .and_then(|message| message.cseq);
-    let request = leg
-        .iter()
-        .rfind(|message| message.is_request() && (answered.is_none() || message.cseq == answered));
+    let request =
+        leg.iter().rfind(|message| message.is_request() && (answered.is_none() || message.cseq == answered));
     match request {
         Some(request) if unregisters(&request.payload) => State::Unregistered,
         _ => State::Registered,

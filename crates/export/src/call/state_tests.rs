@@ -10,9 +10,7 @@ fn leg(words: &[&str]) -> Vec<CallMessage> {
             let (what, cseq) = what.split_once('/').unwrap_or((what, "1"));
             let cseq = cseq.parse().unwrap();
             match what.parse::<u16>() {
-                Ok(code) => {
-                    message("10.0.0.2:5060", "10.0.0.1:5060").cseq(cseq).response(code, "x", method)
-                }
+                Ok(code) => message("10.0.0.2:5060", "10.0.0.1:5060").cseq(cseq).response(code, "x", method),
                 Err(_) => message("10.0.0.1:5060", "10.0.0.2:5060").cseq(cseq).request(what),
             }
         })

@@ -86,11 +86,7 @@ fn asked(leg: &[&CallMessage]) -> Option<Nanos> {
 }
 
 /// Time of the first answer to an INVITE with a code in the range, not before `after`.
-fn answer(
-    leg: &[&CallMessage],
-    codes: impl Fn(u16) -> bool,
-    after: Option<Nanos>,
-) -> Option<Nanos> {
+fn answer(leg: &[&CallMessage], codes: impl Fn(u16) -> bool, after: Option<Nanos>) -> Option<Nanos> {
     leg.iter()
         .filter(|message| message.method.as_deref() == Some("INVITE"))
         .filter(|message| after.is_none_or(|after| message.time >= after))

@@ -21,8 +21,7 @@ impl Columns {
         let split = messages
             .iter()
             .filter(|message| {
-                canonical(message.src_ip) == canonical(message.dst_ip)
-                    && message.src_port != message.dst_port
+                canonical(message.src_ip) == canonical(message.dst_ip) && message.src_port != message.dst_port
             })
             .map(|message| canonical(message.src_ip))
             .collect();
@@ -41,8 +40,8 @@ impl Columns {
 
     /// The columns of sender and receiver.
     pub(super) fn ends(&self, message: &CallMessage) -> (usize, usize) {
-        let [from, to] = ends(message)
-            .map(|(ip, port)| self.index.get(&self.key(ip, port)).copied().unwrap_or_default());
+        let [from, to] =
+            ends(message).map(|(ip, port)| self.index.get(&self.key(ip, port)).copied().unwrap_or_default());
         (from, to)
     }
 

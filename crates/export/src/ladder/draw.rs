@@ -49,8 +49,7 @@ impl Line {
         let mut at = 0;
         if options.color {
             for (range, with) in self.paint {
-                let (start, end) =
-                    (range.start.min(self.cells.len()), range.end.min(self.cells.len()));
+                let (start, end) = (range.start.min(self.cells.len()), range.end.min(self.cells.len()));
                 if start < at || start >= end {
                     continue;
                 }
@@ -71,13 +70,7 @@ fn glyphs(options: Options) -> &'static Glyphs {
 }
 
 /// Writes the ladder: heads of the columns, then a line per message.
-pub(super) fn write(
-    out: &mut String,
-    layout: &Layout,
-    columns: &Columns,
-    steps: &[Step],
-    options: Options,
-) {
+pub(super) fn write(out: &mut String, layout: &Layout, columns: &Columns, steps: &[Step], options: Options) {
     let glyphs = glyphs(options);
     match layout {
         Layout::Wide { at, names, notes } => {

@@ -60,12 +60,9 @@ fn duration(ns: i64) -> String {
         0 => format!("{ms} ms"),
         1..=59 => format!("{seconds}.{fraction:03} s"),
         60..=3_599 => format!("{} min {:02}.{fraction:03} s", seconds / 60, seconds % 60),
-        _ => format!(
-            "{} h {:02} min {:02}.{fraction:03} s",
-            seconds / 3_600,
-            seconds / 60 % 60,
-            seconds % 60
-        ),
+        _ => {
+            format!("{} h {:02} min {:02}.{fraction:03} s", seconds / 3_600, seconds / 60 % 60, seconds % 60)
+        }
     }
 }
 

@@ -32,8 +32,7 @@ impl Layout {
         let notes = steps.iter().map(|step| step.note.chars().count()).max().unwrap_or_default();
         let notes = if notes > 0 { notes.min(20) + 2 } else { 0 };
 
-        let longest_name =
-            columns.names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
+        let longest_name = columns.names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
         let wanted = steps
             .iter()
             .map(|step| {

@@ -78,10 +78,8 @@ pub fn text(messages: &[CallMessage], options: Options) -> String {
 }
 
 fn steps(messages: &[CallMessage], summary: &CallSummary, columns: &Columns) -> Vec<Step> {
-    let offsets: Vec<String> = messages
-        .iter()
-        .map(|message| offset(message.time.0.saturating_sub(summary.first.0)))
-        .collect();
+    let offsets: Vec<String> =
+        messages.iter().map(|message| offset(message.time.0.saturating_sub(summary.first.0))).collect();
     let width = offsets.iter().map(String::len).max().unwrap_or_default();
     messages
         .iter()

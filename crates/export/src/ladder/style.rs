@@ -32,28 +32,14 @@ pub(super) struct Glyphs {
 }
 
 /// Box characters.
-pub(super) const UNICODE: Glyphs = Glyphs {
-    life: '│',
-    line: '─',
-    cross: '┼',
-    right: '▶',
-    left: '◀',
-    turn: '╮',
-    more: '…',
-    arrow: "→",
-};
+pub(super) const UNICODE: Glyphs =
+    Glyphs {
+        life: '│', line: '─', cross: '┼', right: '▶', left: '◀', turn: '╮', more: '…', arrow: "→"
+    };
 
 /// For terminals and mails without them.
-pub(super) const ASCII: Glyphs = Glyphs {
-    life: '|',
-    line: '-',
-    cross: '+',
-    right: '>',
-    left: '<',
-    turn: '.',
-    more: '~',
-    arrow: "->",
-};
+pub(super) const ASCII: Glyphs =
+    Glyphs { life: '|', line: '-', cross: '+', right: '>', left: '<', turn: '.', more: '~', arrow: "->" };
 
 /// Text with every control and direction-changing character escaped, so that a message cannot move
 /// the cursor, colour the screen or hide what follows.

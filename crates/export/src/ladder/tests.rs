@@ -29,8 +29,8 @@ fn retransmitted_call() -> Vec<CallMessage> {
 /// A call through as many hosts as asked.
 fn long_path(hosts: usize) -> Vec<CallMessage> {
     let host = |at: usize| format!("10.0.{}.{}:5060", at / 200, at % 200 + 1);
-    let forward = (1..hosts)
-        .map(|at| message(&host(at - 1), &host(at)).at_ms(at as i64).sdp().request("INVITE"));
+    let forward =
+        (1..hosts).map(|at| message(&host(at - 1), &host(at)).at_ms(at as i64).sdp().request("INVITE"));
     let back = (1..hosts).rev().map(|at| {
         message(&host(at), &host(at - 1)).at_ms((2 * hosts - at) as i64).response(
             480,
@@ -107,8 +107,7 @@ fn too_many_hosts() {
 #[test]
 fn no_line_of_the_ladder_is_wider_than_asked() {
     for width in [40, 60, 80, 132] {
-        for call in [basic_call(), b2bua_call(), retransmitted_call(), long_path(8), long_path(30)]
-        {
+        for call in [basic_call(), b2bua_call(), retransmitted_call(), long_path(8), long_path(30)] {
             let drawn = text(&call, Options { width, ..Options::default() });
             let ladder = drawn.split("\n\n").skip(1).collect::<Vec<_>>().join("\n");
             for line in ladder.lines() {

@@ -70,9 +70,7 @@ impl<'a, W: Write> File<'a, W> {
         let captured = u32::try_from(frame.len()).map_err(io::Error::other)?;
         let original = u32::try_from(frame.len().saturating_add(missing)).unwrap_or(u32::MAX);
         let mut header = [0; 16];
-        for (field, value) in
-            header.chunks_exact_mut(4).zip([seconds, fraction, captured, original])
-        {
+        for (field, value) in header.chunks_exact_mut(4).zip([seconds, fraction, captured, original]) {
             field.copy_from_slice(&value.to_le_bytes());
         }
         self.out.write_all(&header)?;

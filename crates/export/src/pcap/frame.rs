@@ -163,8 +163,7 @@ pub(super) fn write_udp<W: Write>(
         Addresses::V4(src, dst) => UdpHeader::with_ipv4_checksum(
             src_port,
             dst_port,
-            &Ipv4Header::new(0, TTL, IpNumber::UDP, src.octets(), dst.octets())
-                .map_err(io::Error::other)?,
+            &Ipv4Header::new(0, TTL, IpNumber::UDP, src.octets(), dst.octets()).map_err(io::Error::other)?,
             payload,
         ),
         Addresses::V6(src, dst) => UdpHeader::with_ipv6_checksum(

@@ -41,8 +41,7 @@ impl Associations {
         ends: &Ends,
         file: &mut File<'_, W>,
     ) -> io::Result<()> {
-        let counters =
-            self.next.entry(ends.key()).or_insert(Counters { tsn: 1, stream_sequence: 0 });
+        let counters = self.next.entry(ends.key()).or_insert(Counters { tsn: 1, stream_sequence: 0 });
         let mut rest = message.payload.as_slice();
         let mut flags = BEGINS;
         loop {

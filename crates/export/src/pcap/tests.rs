@@ -57,10 +57,7 @@ fn writes_udp_as_it_was() {
         assert_eq!(Some(IpAddr::from(header.destination())), message.dst_ip);
         assert_eq!(header.header_checksum(), header.to_header().calc_header_checksum());
         let Some(TransportSlice::Udp(udp)) = &packet.transport else { panic!("{packet:?}") };
-        assert_eq!(
-            (udp.source_port(), udp.destination_port()),
-            (message.src_port, message.dst_port)
-        );
+        assert_eq!((udp.source_port(), udp.destination_port()), (message.src_port, message.dst_port));
         assert_eq!(udp.payload(), message.payload);
         let right = udp.to_header().calc_checksum_ipv4(&header.to_header(), udp.payload());
         assert_eq!(udp.checksum(), right.unwrap());
@@ -99,9 +96,8 @@ fn runs_tcp_sequence_numbers_in_both_directions() {
 
 #[test]
 fn leaves_a_gap_where_the_agent_cut_a_message() {
-    let mut call: Vec<_> = ["INVITE", "BYE"]
-        .map(|method| message("10.0.0.1:40000", "10.0.0.2:5060").request(method))
-        .into();
+    let mut call: Vec<_> =
+        ["INVITE", "BYE"].map(|method| message("10.0.0.1:40000", "10.0.0.2:5060").request(method)).into();
     large(&mut call[0], 500);
     let cut = call[0].payload.len() - 200;
     call[0].payload.truncate(cut);

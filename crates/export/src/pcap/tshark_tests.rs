@@ -31,19 +31,15 @@ impl Drop for Capture {
 impl Capture {
     fn of(messages: &[CallMessage]) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let name = format!(
-            "wirelake-export-{}-{}.pcap",
-            std::process::id(),
-            COUNT.fetch_add(1, Ordering::Relaxed)
-        );
+        let name =
+            format!("wirelake-export-{}-{}.pcap", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
         std::fs::write(&path, file_of(messages).0).unwrap();
         Self(path)
     }
 
     fn tshark(&self, arguments: &[&str]) -> Option<String> {
-        let output =
-            Command::new("tshark").arg("-r").arg(&self.0).args(OPTIONS).args(arguments).output();
+        let output = Command::new("tshark").arg("-r").arg(&self.0).args(OPTIONS).args(arguments).output();
         let output = match output {
             Ok(output) => output,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
@@ -200,8 +196,7 @@ fn tcp_after_a_message_that_was_cut() {
     call[2].payload.truncate(cut);
     let capture = Capture::of(&call);
     if let Some(rows) = capture.fields("sip", &["frame.number", "sip.CSeq"]) {
-        let after: Vec<_> =
-            rows.iter().filter(|row| row[0] != "3").map(|row| row[1].as_str()).collect();
+        let after: Vec<_> = rows.iter().filter(|row| row[0] != "3").map(|row| row[1].as_str()).collect();
         assert_eq!(after, ["1 INVITE", "1 INVITE", "1 INVITE", "1 ACK", "2 BYE", "2 BYE"]);
     }
 }

@@ -54,7 +54,11 @@ fn legs(engine: &Engine, call_id: &str) -> Result<BTreeSet<String>, LakeError> {
     let mut ids = BTreeSet::from([call_id.to_owned()]);
     for batch in &answer.batches {
         for column in batch.columns() {
-            ids.extend((0..batch.num_rows()).filter_map(|row| text(column.as_ref(), row)).filter(|id| !id.is_empty()));
+            ids.extend(
+                (0..batch.num_rows())
+                    .filter_map(|row| text(column.as_ref(), row))
+                    .filter(|id| !id.is_empty()),
+            );
         }
     }
     Ok(ids)

@@ -69,10 +69,16 @@ impl Search {
     /// One sentence that names the filter and says what it should look like.
     pub fn sql(&self, now: Timestamp) -> Result<String, String> {
         let conditions = self.conditions(now)?;
-        let filter = if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
+        let filter = if conditions.is_empty() {
+            String::new()
+        } else {
+            format!(" WHERE {}", conditions.join(" AND "))
+        };
         let page = format!("LIMIT {} OFFSET {}", self.row_limit(), self.offset.unwrap_or(0));
         Ok(match self.by {
-            By::Message => format!("SELECT {MESSAGE_COLUMNS} FROM sip{filter} ORDER BY ts DESC, call_id {page}"),
+            By::Message => {
+                format!("SELECT {MESSAGE_COLUMNS} FROM sip{filter} ORDER BY ts DESC, call_id {page}")
+            }
             By::Call => self.calls(&filter, &page, now)?,
         })
     }
@@ -122,13 +128,16 @@ impl Search {
 
     fn conditions(&self, now: Timestamp) -> Result<Vec<String>, String> {
         let mut found = self.times(now)?;
-        let set = |value: &Option<String>| value.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        let set = |value: &Option<String>| {
+            value.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+        };
         if let Some(methods) = set(&self.method) {
             let list: Vec<String> =
                 methods.split(',').map(|method| literal(&method.trim().to_ascii_uppercase())).collect();
             found.push(format!("method IN ({})", list.join(", ")));
         }
-        for (value, user, host) in [(&self.from, "from_user", "from_host"), (&self.to, "to_user", "to_host")] {
+        for (value, user, host) in [(&self.from, "from_user", "from_host"), (&self.to, "to_user", "to_host")]
+        {
             if let Some(text) = set(value) {
                 found.push(party(&text, user, host));
             }
@@ -209,7 +218,8 @@ fn party(text: &str, user: &str, host: &str) -> String {
 }
 
 fn ip(text: &str) -> Result<String, String> {
-    let either = |condition: &dyn Fn(&str) -> String| format!("({} OR {})", condition("src_ip"), condition("dst_ip"));
+    let either =
+        |condition: &dyn Fn(&str) -> String| format!("({} OR {})", condition("src_ip"), condition("dst_ip"));
     if text.contains('*') {
         return Ok(either(&|column| matches(column, text)));
     }
@@ -228,14 +238,18 @@ fn ip(text: &str) -> Result<String, String> {
             let mut number = String::new();
             for (part, shift) in [(1, 24), (2, 16), (3, 8), (4, 0)] {
                 let plus = if part == 1 { "" } else { " + " };
-                let _ = write!(number, "{plus}(TRY_CAST(split_part({column}, '.', {part}) AS BIGINT) << {shift})");
+                let _ = write!(
+                    number,
+                    "{plus}(TRY_CAST(split_part({column}, '.', {part}) AS BIGINT) << {shift})"
+                );
             }
             format!("({column} NOT LIKE '%:%' AND {number} BETWEEN {first} AND {last})")
         }));
     }
     let trimmed = text.trim_start_matches('[').trim_end_matches(']');
-    let address: IpAddr =
-        trimmed.parse().map_err(|_| format!("`{text}` is no IP address; write one, a network such as 10.1.0.0/16, or use *"))?;
+    let address: IpAddr = trimmed.parse().map_err(|_| {
+        format!("`{text}` is no IP address; write one, a network such as 10.1.0.0/16, or use *")
+    })?;
     let canonical = literal(&address.to_canonical().to_string());
     Ok(either(&|column| format!("{column} = {canonical}")))
 }

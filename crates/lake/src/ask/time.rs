@@ -48,7 +48,9 @@ mod tests {
     #[test]
     fn forms_people_use() {
         let now: Timestamp = "2026-11-21T10:00:00Z".parse().unwrap();
-        let at = |text: &str| parse_time(text, now).map(|micros| Timestamp::from_microsecond(micros).unwrap().to_string());
+        let at = |text: &str| {
+            parse_time(text, now).map(|micros| Timestamp::from_microsecond(micros).unwrap().to_string())
+        };
         assert_eq!(at("15m").unwrap(), "2026-11-21T09:45:00Z");
         assert_eq!(at("1d").unwrap(), "2026-11-20T10:00:00Z");
         assert_eq!(at("now").unwrap(), "2026-11-21T10:00:00Z");

@@ -160,7 +160,12 @@ impl Rows {
 
     fn append_other(&mut self, hep: &Hep<'_>, payload: Option<&[u8]>, arrival: &Arrival) -> Appended {
         let time = envelope::set(
-            &mut self.hep, &envelope::HEP_COLUMNS, hep, arrival, &mut self.hep_addresses, &mut self.escaped,
+            &mut self.hep,
+            &envelope::HEP_COLUMNS,
+            hep,
+            arrival,
+            &mut self.hep_addresses,
+            &mut self.escaped,
         );
         if let Some(proto_type) = hep.proto_type {
             use model::table::hep::{PROTO, PROTO_TYPE};
@@ -190,7 +195,12 @@ impl Rows {
     ) -> Appended {
         use model::table::sip::{CID, PARSE_ERROR, PAYLOAD, PAYLOAD_RAW};
         let time = envelope::set(
-            &mut self.sip, &envelope::SIP_COLUMNS, hep, arrival, &mut self.sip_addresses, &mut self.escaped,
+            &mut self.sip,
+            &envelope::SIP_COLUMNS,
+            hep,
+            arrival,
+            &mut self.sip_addresses,
+            &mut self.escaped,
         );
         self.escaped.payload(&mut self.sip, PAYLOAD, PAYLOAD_RAW, payload);
         let mut cid = hep.correlation_id;
@@ -202,7 +212,11 @@ impl Rows {
             Ok(message) => {
                 sip::set(&mut self.sip, &message, &mut self.escaped, &mut self.media);
                 if cid.is_none() {
-                    cid = self.options.correlation_headers.iter().find_map(|name| message.header(name.as_bytes()));
+                    cid = self
+                        .options
+                        .correlation_headers
+                        .iter()
+                        .find_map(|name| message.header(name.as_bytes()));
                 }
                 let lacking = message.problems();
                 if sip::worth_telling(lacking) {

@@ -1,7 +1,5 @@
 //! The columns that come from the SIP message.
 
-use std::fmt::Write;
-
 use decode::sdp;
 use decode::sip::{Message, NameAddr, Problems, Uri};
 use model::table::sip as at;
@@ -15,7 +13,7 @@ use crate::columns::Columns;
 pub fn set(columns: &mut Columns, message: &Message<'_>, escaped: &mut Escaped, media: &mut String) {
     let mut put = |columns: &mut Columns, column: usize, value: Option<&[u8]>| {
         if let Some(value) = value {
-            escaped.header(columns, column, value, message.text(value));
+            escaped.header(columns, column, value, message);
         }
     };
     put(columns, at::METHOD, message.method());
@@ -73,15 +71,41 @@ pub fn set(columns: &mut Columns, message: &Message<'_>, escaped: &mut Escaped, 
 fn set_media(columns: &mut Columns, body: &[u8], media: &mut String) {
     media.clear();
     sdp::media(body, |line| {
-        let space = if media.is_empty() { "" } else { " " };
-        let kind = String::from_utf8_lossy(line.kind);
-        let address = String::from_utf8_lossy(line.address.unwrap_or_default());
-        // An IPv6 address keeps the brackets that a port beside it asks for.
-        let (open, close) = if address.contains(':') { ("[", "]") } else { ("", "") };
-        let _ = write!(media, "{space}{kind}:{open}{address}{close}:{}", line.port);
+        if !media.is_empty() {
+            media.push(' ');
+        }
+        push_text(media, line.kind);
+        media.push(':');
+        let address = line.address.unwrap_or_default();
+        // An IPv6 address gets the brackets that a port beside it asks for.
+        let v6 = address.contains(&b':');
+        if v6 {
+            media.push('[');
+        }
+        push_text(media, address);
+        media.push_str(if v6 { "]:" } else { ":" });
+        push_number(media, line.port);
     });
     if !media.is_empty() {
         columns.text(at::MEDIA, media);
+    }
+}
+
+fn push_text(text: &mut String, bytes: &[u8]) {
+    match std::str::from_utf8(bytes) {
+        Ok(valid) => text.push_str(valid),
+        Err(_) => text.push_str(&String::from_utf8_lossy(bytes)),
+    }
+}
+
+fn push_number(text: &mut String, number: u16) {
+    let mut divisor = 10_000;
+    while divisor > number && divisor > 1 {
+        divisor /= 10;
+    }
+    while divisor > 0 {
+        text.push(char::from(b'0' + u8::try_from(number / divisor % 10).unwrap_or(0)));
+        divisor /= 10;
     }
 }
 
@@ -98,4 +122,18 @@ pub fn worth_telling(problems: Problems) -> bool {
 /// The problems by name, joined by commas.
 pub fn told(problems: Problems) -> String {
     problems.labels().collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_without_leading_zeros() {
+        for number in [0, 7, 10, 99, 100, 5060, 10_000, u16::MAX] {
+            let mut text = String::new();
+            push_number(&mut text, number);
+            assert_eq!(text, number.to_string());
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use decode::sip::unfold;
+use decode::sip::{Message, unfold};
 
 use crate::columns::Columns;
 
@@ -23,12 +23,11 @@ impl Escaped {
         }
     }
 
-    /// Sets a text column to a header value: `text` is the value where the head is known to be UTF-8.
-    /// A folded value is written on one line.
+    /// Sets a text column to a header value of `message`; a folded one is written on one line.
     #[inline]
-    pub fn header(&mut self, columns: &mut Columns, column: usize, value: &[u8], text: Option<&str>) {
-        match text {
-            Some(text) if !value.contains(&b'\n') => columns.text(column, text),
+    pub fn header(&mut self, columns: &mut Columns, column: usize, value: &[u8], message: &Message<'_>) {
+        match message.text(value) {
+            Some(text) if !message.has_folds() => columns.text(column, text),
             _ => self.odd_header(columns, column, value),
         }
     }

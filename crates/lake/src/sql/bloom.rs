@@ -64,7 +64,8 @@ impl BloomCache {
     fn keep(&self, key: (PathBuf, usize), filters: Filters, bytes: usize) -> Filters {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         while inner.bytes + bytes > self.limit_bytes {
-            let oldest = inner.entries.iter().min_by_key(|(_, (_, _, used))| *used).map(|(key, _)| key.clone());
+            let oldest =
+                inner.entries.iter().min_by_key(|(_, (_, _, used))| *used).map(|(key, _)| key.clone());
             let Some(oldest) = oldest else { break };
             if let Some((_, freed, _)) = inner.entries.remove(&oldest) {
                 inner.bytes -= freed;

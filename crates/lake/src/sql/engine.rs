@@ -58,7 +58,12 @@ impl std::fmt::Display for ScanReport {
         write!(
             f,
             "{}: {} of {} files read ({} pruned by time, {} by bloom filter), {} rows in memory",
-            self.table, self.files_scanned, self.files, self.pruned_by_time, self.pruned_by_bloom, self.hot_rows
+            self.table,
+            self.files_scanned,
+            self.files,
+            self.pruned_by_time,
+            self.pruned_by_bloom,
+            self.hot_rows
         )
     }
 }
@@ -224,7 +229,11 @@ fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn fetch(connection: &Connection, sql: &str, limit: usize) -> duckdb::Result<(SchemaRef, Vec<RecordBatch>, bool)> {
+fn fetch(
+    connection: &Connection,
+    sql: &str,
+    limit: usize,
+) -> duckdb::Result<(SchemaRef, Vec<RecordBatch>, bool)> {
     let mut statement = connection.prepare(sql)?;
     let stream = statement.stream_arrow([])?;
     let schema = stream.get_schema();
@@ -294,7 +303,11 @@ fn view_sql(table: &Table, files: &[&Arc<LakeFile>], token: u64) -> String {
     for column in table.columns {
         let _ = write!(columns, "{}\"{}\"", if columns.is_empty() { "" } else { ", " }, column.name);
     }
-    let mut sql = format!("CREATE OR REPLACE TEMP VIEW \"{}\" AS SELECT *, CAST(ts AS DATE) AS \"{}\" FROM (", table.name, schema::DATE);
+    let mut sql = format!(
+        "CREATE OR REPLACE TEMP VIEW \"{}\" AS SELECT *, CAST(ts AS DATE) AS \"{}\" FROM (",
+        table.name,
+        schema::DATE
+    );
     if !files.is_empty() {
         let _ = write!(sql, "SELECT {columns} FROM read_parquet([");
         for (at, file) in files.iter().enumerate() {

@@ -4,8 +4,20 @@
 //! statement from writing into that folder (`COPY ... TO`) or changing the session.
 
 /// Words that a reading statement may start with.
-const READING: &[&str] =
-    &["SELECT", "WITH", "FROM", "VALUES", "TABLE", "DESCRIBE", "DESC", "SHOW", "SUMMARIZE", "EXPLAIN", "PIVOT", "UNPIVOT"];
+const READING: &[&str] = &[
+    "SELECT",
+    "WITH",
+    "FROM",
+    "VALUES",
+    "TABLE",
+    "DESCRIBE",
+    "DESC",
+    "SHOW",
+    "SUMMARIZE",
+    "EXPLAIN",
+    "PIVOT",
+    "UNPIVOT",
+];
 
 /// The statement without its final semicolon.
 ///
@@ -26,7 +38,9 @@ pub fn reading_statement(sql: &str) -> Result<&str, String> {
     }
     match first.next() {
         Some(word) if READING.contains(&word) => Ok(statement.trim()),
-        Some(word) => Err(format!("{word} is not allowed here: the lake is read only; start with SELECT, WITH, FROM, DESCRIBE, SHOW, SUMMARIZE or EXPLAIN")),
+        Some(word) => Err(format!(
+            "{word} is not allowed here: the lake is read only; start with SELECT, WITH, FROM, DESCRIBE, SHOW, SUMMARIZE or EXPLAIN"
+        )),
         None if explain => Err("EXPLAIN needs a statement".to_owned()),
         None => Err("the query is empty".to_owned()),
     }
@@ -64,9 +78,8 @@ impl Words {
                         at + 1
                     }
                     byte if byte.is_ascii_alphabetic() || byte == b'_' => {
-                        let length = rest
-                            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-                            .unwrap_or(rest.len());
+                        let length =
+                            rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
                         if words.leading.len() < 4 {
                             words.leading.push(rest[..length].to_ascii_uppercase());
                         }

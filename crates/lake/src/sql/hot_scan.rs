@@ -50,7 +50,9 @@ impl HotRows {
             .iter()
             .enumerate()
             .flat_map(|(at, part)| {
-                (0..part.len()).step_by(CHUNK_ROWS).map(move |from| (at, from, CHUNK_ROWS.min(part.len() - from)))
+                (0..part.len())
+                    .step_by(CHUNK_ROWS)
+                    .map(move |from| (at, from, CHUNK_ROWS.min(part.len() - from)))
             })
             .collect();
         Self { schema, chunks, selected }
@@ -63,10 +65,19 @@ impl HotRows {
 
     /// One chunk with the columns asked for. A column beyond the schema is one of the engine's own
     /// (a row id, or nothing but a row count): its values are never looked at.
-    fn chunk(&self, number: usize, columns: &[usize], output: &DataChunkHandle) -> Result<Option<RecordBatch>, Box<dyn Error>> {
+    fn chunk(
+        &self,
+        number: usize,
+        columns: &[usize],
+        output: &DataChunkHandle,
+    ) -> Result<Option<RecordBatch>, Box<dyn Error>> {
         let Some((at, from, count)) = self.chunks.get(number).copied() else { return Ok(None) };
         let part = self.selected.get(at).ok_or("no such batch")?;
-        let indices = part.rows.as_ref().and_then(|rows| rows.get(from..from + count)).map(|rows| UInt32Array::from(rows.to_vec()));
+        let indices = part
+            .rows
+            .as_ref()
+            .and_then(|rows| rows.get(from..from + count))
+            .map(|rows| UInt32Array::from(rows.to_vec()));
         let mut fields = Vec::with_capacity(columns.len());
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len());
         for (place, column) in columns.iter().enumerate() {
@@ -144,7 +155,11 @@ impl VTab for HotScan {
     }
 
     fn init(init: &InitInfo) -> Result<Self::InitData, Box<dyn Error>> {
-        let columns = init.get_column_indices().into_iter().map(|at| usize::try_from(at).unwrap_or(usize::MAX)).collect();
+        let columns = init
+            .get_column_indices()
+            .into_iter()
+            .map(|at| usize::try_from(at).unwrap_or(usize::MAX))
+            .collect();
         Ok(Scan { columns, next: AtomicUsize::new(0) })
     }
 

@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 
 use model::table::{self, Kind, Table};
 use sqlparser::ast::{
-    BinaryOperator, Expr, ObjectName, Query, Select, SetExpr, Statement, TableFactor, TableWithJoins, Value, Visit,
-    Visitor,
+    BinaryOperator, Expr, ObjectName, Query, Select, SetExpr, Statement, TableFactor, TableWithJoins, Value,
+    Visit, Visitor,
 };
 use sqlparser::dialect::DuckDbDialect;
 use sqlparser::parser::Parser;
@@ -270,7 +270,10 @@ mod tests {
 
     #[test]
     fn equality_and_lists_prune() {
-        assert_eq!(sip_condition("SELECT * FROM sip WHERE call_id = 'a'"), Condition::Any(vec![call_id(&["a"])]));
+        assert_eq!(
+            sip_condition("SELECT * FROM sip WHERE call_id = 'a'"),
+            Condition::Any(vec![call_id(&["a"])])
+        );
         assert_eq!(
             sip_condition("SELECT 1 FROM sip s WHERE s.call_id IN ('a','b') LIMIT 1"),
             Condition::Any(vec![call_id(&["a", "b"])])

@@ -124,8 +124,7 @@ struct Cell(OwnedFd);
 
 impl Cell {
     fn new() -> io::Result<Self> {
-        let mut create =
-            Create { map_type: MAP_TYPE_ARRAY, key_size: 4, value_size: 8, max_entries: 1 };
+        let mut create = Create { map_type: MAP_TYPE_ARRAY, key_size: 4, value_size: 8, max_entries: 1 };
         bpf_fd(MAP_CREATE, &mut create).map(Self)
     }
 
@@ -199,7 +198,6 @@ unsafe fn bpf<T>(command: i64, attributes: &mut T) -> io::Result<libc::c_int> {
     let size = size_of::<T>() as i64;
     // SAFETY: the kernel reads `size` bytes of the attributes, which are borrowed for the length of the
     // call; what they point to is the caller's duty.
-    let answer =
-        unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attributes), size) };
+    let answer = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attributes), size) };
     check(libc::c_int::try_from(answer).unwrap_or(-1))
 }

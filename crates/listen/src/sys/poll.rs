@@ -56,9 +56,8 @@ impl Poller {
         events.len = 0;
         let list = events.list.as_mut_ptr();
         // SAFETY: the list has room for EVENTS events and is borrowed exclusively during the call.
-        let answer = check(unsafe {
-            libc::epoll_wait(self.epoll.as_raw_fd(), list, EVENTS as i32, limit_ms)
-        });
+        let answer =
+            check(unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), list, EVENTS as i32, limit_ms) });
         match answer {
             Ok(n) => {
                 events.len = usize::try_from(n).unwrap_or(0).min(EVENTS);

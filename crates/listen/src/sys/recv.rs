@@ -59,8 +59,7 @@ impl Received {
 impl RecvBatch {
     pub(crate) fn new() -> Self {
         // SAFETY: all of these are C structures of integers and pointers, for which zero bytes are valid.
-        let (headers, names) =
-            unsafe { zeroed::<([libc::mmsghdr; BATCH], [libc::sockaddr_in6; BATCH])>() };
+        let (headers, names) = unsafe { zeroed::<([libc::mmsghdr; BATCH], [libc::sockaddr_in6; BATCH])>() };
         let none = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
         let mut batch = Self {
             headers: Box::new(headers),
@@ -90,8 +89,7 @@ impl RecvBatch {
         shape: Slots,
         block: bool,
     ) -> io::Result<usize> {
-        let count =
-            memory.chunks_mut(shape.stride).take(shape.count.min(BATCH)).zip(&mut *self.parts);
+        let count = memory.chunks_mut(shape.stride).take(shape.count.min(BATCH)).zip(&mut *self.parts);
         let mut slots = 0;
         for (chunk, part) in count {
             if chunk.len() < shape.slot {

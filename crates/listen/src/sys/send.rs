@@ -16,8 +16,7 @@ pub(crate) fn udp_segment(fd: BorrowedFd<'_>, bytes: u16) -> io::Result<()> {
 pub(crate) fn sendmmsg(fd: BorrowedFd<'_>, datagrams: &[impl AsRef<[u8]>]) -> io::Result<usize> {
     const MOST: usize = 64;
     // SAFETY: both are C structures of integers and pointers, for which zero bytes are valid.
-    let (mut headers, mut parts) =
-        unsafe { zeroed::<([libc::mmsghdr; MOST], [libc::iovec; MOST])>() };
+    let (mut headers, mut parts) = unsafe { zeroed::<([libc::mmsghdr; MOST], [libc::iovec; MOST])>() };
     let count = datagrams.len().min(MOST);
     for ((header, part), datagram) in headers.iter_mut().zip(&mut parts).zip(datagrams) {
         let bytes = datagram.as_ref();
@@ -29,8 +28,7 @@ pub(crate) fn sendmmsg(fd: BorrowedFd<'_>, datagrams: &[impl AsRef<[u8]>]) -> io
     }
     // SAFETY: the first `count` headers point to parts that point to `datagrams`, all of which live and are
     // not written during the call.
-    let sent = check(unsafe {
-        libc::sendmmsg(fd.as_raw_fd(), headers.as_mut_ptr(), count as libc::c_uint, 0)
-    })?;
+    let sent =
+        check(unsafe { libc::sendmmsg(fd.as_raw_fd(), headers.as_mut_ptr(), count as libc::c_uint, 0) })?;
     Ok(usize::try_from(sent).unwrap_or(0))
 }

@@ -17,12 +17,7 @@ pub(crate) fn rxq_ovfl(fd: BorrowedFd<'_>) -> io::Result<()> {
 
 /// Sets the receive buffer beyond `net.core.rmem_max`; needs CAP_NET_ADMIN. The kernel doubles the value.
 pub(crate) fn rcvbuf_force(fd: BorrowedFd<'_>, bytes: usize) -> io::Result<()> {
-    set_int(
-        fd,
-        libc::SOL_SOCKET,
-        libc::SO_RCVBUFFORCE,
-        i32::try_from(bytes / 2).unwrap_or(i32::MAX),
-    )
+    set_int(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, i32::try_from(bytes / 2).unwrap_or(i32::MAX))
 }
 
 /// A socket's receive queue as the kernel sees it.
@@ -68,8 +63,6 @@ pub(super) fn set_int(fd: BorrowedFd<'_>, level: i32, name: i32, value: i32) -> 
 pub(super) fn set<T>(fd: BorrowedFd<'_>, level: i32, name: i32, value: &T) -> io::Result<()> {
     let len = size_of::<T>() as libc::socklen_t;
     // SAFETY: the kernel reads `len` bytes of `value`, which is borrowed for the length of the call.
-    check(unsafe {
-        libc::setsockopt(fd.as_raw_fd(), level, name, std::ptr::from_ref(value).cast(), len)
-    })?;
+    check(unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, std::ptr::from_ref(value).cast(), len) })?;
     Ok(())
 }

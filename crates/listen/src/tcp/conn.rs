@@ -195,12 +195,7 @@ impl Conn {
 
     /// Hands over the complete frames among the first `bytes` of the block's room. Answers how many bytes
     /// of the next one are left there; `None` when they start no frame.
-    fn cut<S: Sink>(
-        &mut self,
-        bytes: usize,
-        cutter: Cutter,
-        desk: &mut Desk<'_, S>,
-    ) -> Option<usize> {
+    fn cut<S: Sink>(&mut self, bytes: usize, cutter: Cutter, desk: &mut Desk<'_, S>) -> Option<usize> {
         let origin = Origin { received: unix_ns(), transport: Transport::Tcp, peer: self.peer };
         let mut rest = bytes;
         let mut frames = 0;

@@ -47,11 +47,7 @@ pub struct TcpListener {
 ///
 /// # Errors
 /// When the address cannot be bound; `AddrInUse` when somebody has it.
-pub fn bind_tcp(
-    addr: SocketAddr,
-    listeners: usize,
-    options: &TcpOptions,
-) -> io::Result<Vec<TcpListener>> {
+pub fn bind_tcp(addr: SocketAddr, listeners: usize, options: &TcpOptions) -> io::Result<Vec<TcpListener>> {
     if !options.shared {
         claim(addr, Type::STREAM, options.v6only)?;
     }

@@ -92,11 +92,7 @@ pub struct UdpSocket {
 ///
 /// # Errors
 /// When the address cannot be bound; `AddrInUse` when somebody has it.
-pub fn bind_udp(
-    addr: SocketAddr,
-    sockets: usize,
-    options: &UdpOptions,
-) -> io::Result<Vec<UdpSocket>> {
+pub fn bind_udp(addr: SocketAddr, sockets: usize, options: &UdpOptions) -> io::Result<Vec<UdpSocket>> {
     if !options.shared {
         claim(addr, Type::DGRAM, options.v6only)?;
     }

@@ -100,11 +100,7 @@ impl Reader {
         Turn::More
     }
 
-    fn read_scratch<S: Sink>(
-        &mut self,
-        scratch: &mut Scratch,
-        desk: &mut Desk<'_, S>,
-    ) -> io::Result<Turn> {
+    fn read_scratch<S: Sink>(&mut self, scratch: &mut Scratch, desk: &mut Desk<'_, S>) -> io::Result<Turn> {
         let Scratch { batch, memory } = scratch;
         let shape = Slots { count: BATCH, stride: STRIDE, slot: MAX_DATAGRAM };
         let count = batch.recv(self.socket.as_fd(), memory, shape, false)?;
@@ -126,11 +122,7 @@ impl Reader {
         Ok(turn)
     }
 
-    fn read_direct<S: Sink>(
-        &mut self,
-        batch: &mut RecvBatch,
-        desk: &mut Desk<'_, S>,
-    ) -> io::Result<Turn> {
+    fn read_direct<S: Sink>(&mut self, batch: &mut RecvBatch, desk: &mut Desk<'_, S>) -> io::Result<Turn> {
         let slots = (desk.blocks.room() / MAX_DATAGRAM).min(BATCH);
         let shape = Slots { count: slots, stride: MAX_DATAGRAM, slot: MAX_DATAGRAM };
         let count = batch.recv(self.socket.as_fd(), desk.blocks.spare(), shape, false)?;

@@ -35,8 +35,7 @@ pub fn frame(body: &[u8]) -> Vec<u8> {
 pub fn noise(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed.wrapping_mul(2).wrapping_add(1);
     move || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state >> 33
     }
 }

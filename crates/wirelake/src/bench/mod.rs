@@ -1,14 +1,58 @@
-//! The benchmark of the program itself.
+//! The benchmark of the program itself: each stage against the bare path of the same run.
+//!
+//! `decode` runs on one thread without sockets. `udp` and `tcp` run the shards of `serve` with the same
+//! sockets and senders as a loop that only receives, in turns. `store` ends with files on the disk.
+//! Sent and received are counted over the same interval: from the first message to the last.
 
-pub mod allocator;
+mod decode;
+mod network;
+mod report;
+mod store;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::cli::Bench;
+use crate::cli::{Bench, BenchKind};
+use report::Row;
+
+/// The message of every benchmark: 738 bytes of HEP3 around a SIP INVITE with SDP.
+const INVITE: &[u8] = include_bytes!("../../../../tests/vectors/hep3_invite.bin");
+
+/// How a benchmark is run.
+#[derive(Debug, Clone, Copy)]
+struct Settings {
+    seconds: Duration,
+    shards: usize,
+    senders: usize,
+}
 
 /// Runs benchmarks.
-pub fn run(_bench: &Bench) -> Result<ExitCode> {
+///
+/// # Errors
+/// When sockets or files cannot be used.
+pub fn run(bench: &Bench) -> Result<ExitCode> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let shards = if bench.shards == 0 { cores } else { bench.shards };
+    let settings = Settings {
+        seconds: Duration::from_secs_f64(bench.seconds.clamp(0.1, 600.0)),
+        shards,
+        senders: if bench.senders == 0 { shards } else { bench.senders },
+    };
+    let mut rows: Vec<Row> = Vec::new();
+    for what in &bench.what {
+        rows.extend(match what {
+            BenchKind::Decode => decode::run(&settings),
+            BenchKind::Udp => network::udp(&settings)?,
+            BenchKind::Tcp => network::tcp(&settings)?,
+            BenchKind::Store => store::run(&settings)?,
+        });
+    }
+    if bench.json {
+        println!("{}", serde_json::to_string_pretty(&rows)?);
+    } else {
+        println!("{}", report::table(&rows));
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -50,6 +50,7 @@ fn plan(settings: &Settings) -> Result<Plan> {
         log_level: settings.log_level.clone(),
         set: settings.set.clone(),
     };
-    let environment = std::env::vars_os().filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
+    let environment = std::env::vars_os()
+        .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
     Ok(Plan::load(settings.config.as_deref(), environment, &overrides)?)
 }

@@ -53,10 +53,18 @@ pub fn run(serve: &Serve) -> Result<ExitCode> {
         token(&plan.api.token),
         !plan.api.listen.ip().is_loopback(),
     ));
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_name("api").enable_all().build()?;
-    let failed = runtime.block_on(attend(listener, &app, &machine, |plan_now| {
-        reload_settings(&serve.settings, plan_now, &live, &app, &log)
-    }, plan))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("api")
+        .enable_all()
+        .build()?;
+    let failed = runtime.block_on(attend(
+        listener,
+        &app,
+        &machine,
+        |plan_now| reload_settings(&serve.settings, plan_now, &live, &app, &log),
+        plan,
+    ))?;
     runtime.shutdown_timeout(Duration::from_secs(5));
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -115,11 +123,18 @@ struct Machine {
 impl Machine {
     fn new(server: Server, lake: Arc<Lake>) -> Self {
         let pools = server.pools.clone();
-        Self { server: Mutex::new(Some(server)), lake, stopping: AtomicBool::new(false), pools, since: Instant::now() }
+        Self {
+            server: Mutex::new(Some(server)),
+            lake,
+            stopping: AtomicBool::new(false),
+            pools,
+            since: Instant::now(),
+        }
     }
 
     /// Ends the shards, then the lake. Returns the rows that could not be written.
     fn end(&self) -> Result<u64> {
+        self.lake.stop_waiting();
         let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
         let ended = server.map_or(Ok(()), Server::stop);
         let lost = self.lake.close();
@@ -138,12 +153,36 @@ impl Probe for View {
         let files: u64 = self.0.lake.books().iter().map(|(_, books)| books.files_written).sum();
         let hot: u64 = self.0.lake.books().iter().map(|(_, books)| books.hot_bytes).sum();
         vec![
-            Gauge { name: "mem_blocks_used_bytes", help: "Receive memory that holds something.", value: blocks(mem::pool::PoolGauge::in_use) },
-            Gauge { name: "mem_blocks_allocated_bytes", help: "Receive memory taken from the system.", value: blocks(mem::pool::PoolGauge::allocated) },
-            Gauge { name: "mem_blocks_budget_bytes", help: "The most receive memory that may be taken.", value: blocks(mem::pool::PoolGauge::capacity) },
-            Gauge { name: "store_hot_bytes", help: "Memory kept in use by rows that are not in files yet.", value: hot as f64 },
-            Gauge { name: "store_files_written", help: "Files committed since the start.", value: files as f64 },
-            Gauge { name: "uptime_seconds", help: "Time since the start.", value: self.0.since.elapsed().as_secs_f64() },
+            Gauge {
+                name: "mem_blocks_used_bytes",
+                help: "Receive memory that holds something.",
+                value: blocks(mem::pool::PoolGauge::in_use),
+            },
+            Gauge {
+                name: "mem_blocks_allocated_bytes",
+                help: "Receive memory taken from the system.",
+                value: blocks(mem::pool::PoolGauge::allocated),
+            },
+            Gauge {
+                name: "mem_blocks_budget_bytes",
+                help: "The most receive memory that may be taken.",
+                value: blocks(mem::pool::PoolGauge::capacity),
+            },
+            Gauge {
+                name: "store_hot_bytes",
+                help: "Memory kept in use by rows that are not in files yet.",
+                value: hot as f64,
+            },
+            Gauge {
+                name: "store_files_written",
+                help: "Files committed since the start.",
+                value: files as f64,
+            },
+            Gauge {
+                name: "uptime_seconds",
+                help: "Time since the start.",
+                value: self.0.since.elapsed().as_secs_f64(),
+            },
         ]
     }
 
@@ -154,7 +193,14 @@ impl Probe for View {
         }
         if self.0.stopping.load(Ordering::Acquire) {
             found.push("the program is stopping".to_owned());
-        } else if self.0.server.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(Server::has_failed) {
+        } else if self
+            .0
+            .server
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_ref()
+            .is_some_and(Server::has_failed)
+        {
             found.push("a shard ended; restart the program and see its log".to_owned());
         }
         if self.0.pools.iter().any(|pool| pool.in_use() >= pool.capacity()) {
@@ -179,6 +225,7 @@ fn lake_options(plan: &Plan) -> LakeOptions {
         },
         file: FileOptions { compression, row_group_rows: plan.lake.row_group_rows },
         writers: plan.threads.writers.max(1),
+        hot_limit_bytes: (plan.memory.budget_mib << 20) / 4 * 3,
         close_timeout: CLOSE_TIMEOUT,
     }
 }
@@ -217,7 +264,8 @@ fn print_ports(ports: &Ports, api: SocketAddr) -> Result<()> {
 fn greet(plan: &Plan, ports: &Ports, api: SocketAddr) {
     let list = |list: &[SocketAddr]| list.iter().map(SocketAddr::to_string).collect::<Vec<_>>().join(", ");
     let udp = ports.hep_udp.first().map_or(9060, SocketAddr::port);
-    let shown = if api.ip().is_unspecified() { SocketAddr::new([127, 0, 0, 1].into(), api.port()) } else { api };
+    let shown =
+        if api.ip().is_unspecified() { SocketAddr::new([127, 0, 0, 1].into(), api.port()) } else { api };
     eprintln!(
         "wirelake {}\n\n  HEP over UDP   {}\n  HEP over TCP   {}\n  page and API   http://{shown}\n  lake           {}\n\n\
          Try it:\n  \
@@ -242,7 +290,10 @@ fn start_log(plan: &Plan) -> LogHandle {
             let _ = registry.with(layer).try_init();
         }
         LogFormat::Text => {
-            let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(color).with_target(false);
+            let layer = tracing_subscriber::fmt::layer()
+                .with_writer(std::io::stderr)
+                .with_ansi(color)
+                .with_target(false);
             let _ = registry.with(layer).try_init();
         }
     }
@@ -259,13 +310,7 @@ fn level(level: LogLevel) -> filter::Targets {
 }
 
 /// Takes up what may change while running; `None` when the new configuration is wrong.
-fn reload_settings(
-    settings: &Settings,
-    old: &Plan,
-    live: &Live,
-    app: &App,
-    log: &LogHandle,
-) -> Option<Plan> {
+fn reload_settings(settings: &Settings, old: &Plan, live: &Live, app: &App, log: &LogHandle) -> Option<Plan> {
     let new = match plan(settings) {
         Ok(new) => new,
         Err(error) => {

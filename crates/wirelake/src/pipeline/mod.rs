@@ -3,5 +3,5 @@
 mod server;
 mod sink;
 
-pub use server::{Ports, Server};
+pub use server::{Ports, Server, frame};
 pub use sink::{Handover, HepSink, Live, SealLimits};

@@ -18,7 +18,7 @@ use stats::Board;
 use super::sink::{HepSink, Live, SealLimits};
 
 /// A shard seals before its batch keeps more than this part of its memory in use.
-const SEAL_SHARE: usize = 4;
+const SEAL_SHARE: usize = 8;
 
 /// The addresses that the program listens on.
 #[derive(Debug, Clone, Default)]
@@ -64,7 +64,8 @@ impl Server {
         for _ in 0..count {
             let pool = Pool::new(block_bytes, blocks);
             pools.push(pool.gauge());
-            shards.push(Shard::new(config.clone(), pool, board.shard()).context("a shard could not be made")?);
+            shards
+                .push(Shard::new(config.clone(), pool, board.shard()).context("a shard could not be made")?);
         }
         let options = UdpOptions {
             receive_buffer: plan.hep.rcvbuf_bytes,
@@ -74,7 +75,8 @@ impl Server {
         for wanted in &plan.hep.udp {
             let sockets = bind(*wanted, "UDP", |address| bind_udp(address, count, &options))?;
             ports.hep_udp.extend(sockets.first().map(|socket| socket.local_addr()));
-            if let Some(grant) = sockets.first().map(|socket| socket.grant()).filter(|grant| grant.is_short()) {
+            if let Some(grant) = sockets.first().map(|socket| socket.grant()).filter(|grant| grant.is_short())
+            {
                 remarks.push(format!(
                     "the receive buffer of UDP {wanted} is {} KiB, not the {} KiB asked for; bursts may be lost in the kernel. \
                      Lift it with: sudo sysctl -w net.core.rmem_max={}",
@@ -105,8 +107,13 @@ impl Server {
             .enumerate()
             .map(|(number, mut shard)| {
                 let options = RowOptions { correlation_headers: plan.hep.correlation_headers.clone() };
-                let mut sink =
-                    HepSink::new(Arc::clone(lake), limits, options, plan.hep.inflate_max_bytes, Arc::clone(live));
+                let mut sink = HepSink::new(
+                    Arc::clone(lake),
+                    limits,
+                    options,
+                    plan.hep.inflate_max_bytes,
+                    Arc::clone(live),
+                );
                 let stop = Arc::clone(&stop);
                 std::thread::Builder::new()
                     .name(format!("shard-{number}"))
@@ -156,7 +163,9 @@ pub fn frame(prefix: &[u8]) -> Frame {
 fn bind<T>(wanted: SocketAddr, kind: &str, how: impl Fn(SocketAddr) -> std::io::Result<T>) -> Result<T> {
     let first = how(wanted);
     let result = match (first, config::without_ipv6(wanted)) {
-        (Err(error), Some(other)) if error.kind() != std::io::ErrorKind::AddrInUse => how(other).map_err(|_| error),
+        (Err(error), Some(other)) if error.kind() != std::io::ErrorKind::AddrInUse => {
+            how(other).map_err(|_| error)
+        }
         (first, _) => first,
     };
     result.map_err(|error| {

@@ -71,7 +71,13 @@ pub struct HepSink<H> {
 
 impl<H: Handover> HepSink<H> {
     /// A sink that hands sealed batches to `handover`.
-    pub fn new(handover: H, limits: SealLimits, options: RowOptions, inflate_limit: usize, live: Arc<Live>) -> Self {
+    pub fn new(
+        handover: H,
+        limits: SealLimits,
+        options: RowOptions,
+        inflate_limit: usize,
+        live: Arc<Live>,
+    ) -> Self {
         let mut sink = Self {
             rows: Rows::new(limits.rows.min(65_536), options),
             handover,
@@ -112,7 +118,12 @@ impl<H: Handover> HepSink<H> {
 
     /// Opens one packet and makes its row, or says why not.
     #[inline]
-    fn open(&mut self, bytes: &[u8], origin: &Origin, counters: &mut ShardCounters) -> Result<(), DropReason> {
+    fn open(
+        &mut self,
+        bytes: &[u8],
+        origin: &Origin,
+        counters: &mut ShardCounters,
+    ) -> Result<(), DropReason> {
         let packet = hep::open(bytes).map_err(|error| reason(error.what))?;
         let checked = !self.key.is_empty();
         if checked {

@@ -2,7 +2,10 @@
 
 use core::net::IpAddr;
 
-use crate::text::{Text, decimal, port};
+use crate::{
+    number::{decimal, port},
+    text::Text,
+};
 
 /// One `m=` line with what the lines below it, or the session above it, say about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

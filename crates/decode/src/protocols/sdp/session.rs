@@ -53,8 +53,7 @@ impl<'a> Walk<'a> {
             _ if !self.inside => {}
             [b'm', b'=', ..] => {
                 self.close(found);
-                self.open =
-                    Media::parse(value).map(|media| Media { address: self.session, ..media });
+                self.open = Media::parse(value).map(|media| Media { address: self.session, ..media });
             }
             [b'c', b'=', ..] => match (&mut self.open, connection(value)) {
                 (Some(media), Some(address)) => media.address = Some(address),
@@ -116,9 +115,12 @@ mod tests {
 
     #[test]
     fn inside_of_a_multipart() {
-        let mut body = b"preamble\r\nm=audio 1 RTP/AVP 0\r\n--b\r\nContent-Type: application/sdp\r\n\r\n".to_vec();
+        let mut body =
+            b"preamble\r\nm=audio 1 RTP/AVP 0\r\n--b\r\nContent-Type: application/sdp\r\n\r\n".to_vec();
         body.extend_from_slice(SESSION);
-        body.extend_from_slice(b"\r\n--b\r\nContent-Type: application/isup\r\n\r\n\x01\x10\nm=audio 2 RTP/AVP 0\n--b--\r\n");
+        body.extend_from_slice(
+            b"\r\n--b\r\nContent-Type: application/isup\r\n\r\n\x01\x10\nm=audio 2 RTP/AVP 0\n--b--\r\n",
+        );
         let ports: Vec<u16> = all(&body).iter().map(|m| m.port).collect();
         assert_eq!(ports, [49170, 49180, 51372]);
     }

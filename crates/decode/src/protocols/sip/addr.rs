@@ -36,7 +36,7 @@ impl<'a> NameAddr<'a> {
                 let part = |(from, to): (usize, usize)| value.skip(from).upto(value.skip(to).at());
                 let params = value.skip(places.close.wrapping_add(1));
                 Self {
-                    display: part(places.display).trim_end().some(),
+                    display: part(places.display).some(),
                     uri: Uri::at_places(value, &places),
                     params: params.get(),
                     tag: tag(params),
@@ -105,7 +105,7 @@ fn tag(params: Text<'_>) -> Option<&[u8]> {
     if let Some(b";tag=") = params.peek::<5>() {
         let tag = params.skip(5);
         if !matches!(tag.first(), Some(b'"' | b' ')) {
-            return tag.split_before([b';', b',']).0.trim_end().some();
+            return tag.upto(tag.find_or_end([b';', b','])).trim_end().some();
         }
     }
     Params::of(params).value(b"tag")
@@ -158,7 +158,10 @@ mod tests {
             ("Alice", "alice", "atlanta.com", "1928301774")
         );
         assert_eq!(parts("<sip:c@h;x=1?y=2> ; Tag = 7"), ("", "c", "h", "7"));
-        assert_eq!(parts("Bell, Alexander <sip:a.g.bell@bt.com>;tag=43"), ("Bell, Alexander", "a.g.bell", "bt.com", "43"));
+        assert_eq!(
+            parts("Bell, Alexander <sip:a.g.bell@bt.com>;tag=43"),
+            ("Bell, Alexander", "a.g.bell", "bt.com", "43")
+        );
         assert_eq!(parts("<sip:c@h>;x=\";tag=no\";tag=yes"), ("", "c", "h", "yes"));
         assert_eq!(parts("<sip:c@h>;xtag=1;tag=\"q\""), ("", "c", "h", "q"));
         assert_eq!(parts("<sip:c@h>;tag="), ("", "c", "h", ""));
@@ -189,10 +192,7 @@ mod tests {
 
     #[test]
     fn folds_between_the_elements() {
-        assert_eq!(
-            parts("\r\n A B\r\n\t<sip:u@h>\r\n ;\r\n tag\r\n =\r\n 5\r\n ;x"),
-            ("A B", "u", "h", "5")
-        );
+        assert_eq!(parts("\r\n A B\r\n\t<sip:u@h>\r\n ;\r\n tag\r\n =\r\n 5\r\n ;x"), ("A B", "u", "h", "5"));
         assert_eq!(parts("< sip:u@h\r\n >;tag=1"), ("", "u", "h", "1"));
     }
 

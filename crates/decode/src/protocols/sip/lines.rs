@@ -1,6 +1,6 @@
 //! Where lines end.
 
-use crate::text::{LANES, equal, padded};
+use crate::lanes::{LANES, equal, padded};
 
 /// Bytes compared per step: a bit of a 64-bit word for each.
 const STEP: usize = 4 * LANES;
@@ -82,8 +82,7 @@ mod tests {
             for pattern in 0..64u64 {
                 let bytes: Vec<u8> =
                     (0..len).map(|i| if pattern >> (i % 6) & 1 == 1 { b'\n' } else { 11 }).collect();
-                let expected: Vec<usize> =
-                    (0..len).filter(|i| bytes[*i] == b'\n').collect();
+                let expected: Vec<usize> = (0..len).filter(|i| bytes[*i] == b'\n').collect();
                 assert_eq!(LineEnds::new(&bytes).collect::<Vec<_>>(), expected);
                 let mut ends = LineEnds::new(&bytes);
                 while ends.next().is_some() {}

@@ -15,6 +15,7 @@
 
 mod addr;
 mod auth;
+mod fields;
 mod fold;
 mod headers;
 mod lines;
@@ -27,9 +28,6 @@ mod start;
 mod uri;
 mod via;
 mod window;
-
-#[cfg(test)]
-mod tests;
 
 pub use addr::NameAddr;
 pub use fold::unfold;

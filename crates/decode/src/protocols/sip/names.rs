@@ -1,6 +1,6 @@
 //! Header names: from the bytes before the colon to the header that is meant.
 
-use crate::text::LANES;
+use crate::lanes::LANES;
 
 /// The headers whose first value a [`Message`](super::Message) remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -255,8 +255,7 @@ mod tests {
                 for byte in 0..=255u8 {
                     let mut other = name.as_bytes().to_vec();
                     other[at] = byte;
-                    let expected =
-                        other.eq_ignore_ascii_case(name.as_bytes()).then_some(header);
+                    let expected = other.eq_ignore_ascii_case(name.as_bytes()).then_some(header);
                     assert_eq!(known(&other), expected, "{name} {at} {byte}");
                 }
             }

@@ -99,11 +99,7 @@ pub(super) fn quoted_end(whole: &[u8], at: usize, end: usize) -> Option<usize> {
 /// Takes the quotes off a quoted string; escapes stay as they are.
 #[inline(always)]
 pub(super) fn unquote(text: Text<'_>) -> Text<'_> {
-    if text.starts_with(b'"') && text.last() == Some(b'"') && text.len() >= 2 {
-        text.inner()
-    } else {
-        text
-    }
+    if text.starts_with(b'"') && text.last() == Some(b'"') && text.len() >= 2 { text.inner() } else { text }
 }
 
 #[cfg(test)]

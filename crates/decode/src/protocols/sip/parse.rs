@@ -3,11 +3,16 @@
 use super::{
     lines::LineEnds,
     message::{Message, Span, StartLine},
-    names::{Known, known, known_long},
+    names::{KNOWN, Known, known, known_long},
     problems::Problems,
     start::{Start, cseq, start_line},
 };
-use crate::{DecodeError, What, text::{LANES, Text, decimal, equal, is_space, lanes_at}};
+use crate::{
+    DecodeError, What,
+    lanes::{LANES, equal, padded},
+    number::decimal,
+    text::{Text, is_space},
+};
 
 /// Headers of which a message has one.
 const SINGLE: u32 = bit(Known::From)
@@ -60,9 +65,9 @@ pub fn parse_str(text: &str) -> Result<Message<'_>, DecodeError> {
 #[inline(never)]
 fn fill<'a>(message: &mut Message<'a>, text: Option<&'a str>) -> Result<(), DecodeError> {
     let bytes = message.bytes();
-    let mut ends = LineEnds::new(bytes);
-    let end = ends.next();
-    let line = Text::within(bytes, 0, end.unwrap_or(bytes.len()));
+    let whole = Text::new(bytes);
+    let end = whole.find_or_end([b'\n']);
+    let line = whole.upto(end);
     match start_line(line).map_err(|what| DecodeError::new(what, 0))? {
         Start::Request { method, uri, problems } => {
             message.start = StartLine::Request { method: Span::of(method), uri: Span::of(uri) };
@@ -73,13 +78,8 @@ fn fill<'a>(message: &mut Message<'a>, text: Option<&'a str>) -> Result<(), Deco
             message.problems = problems;
         }
     }
-    match end {
-        Some(end) => head(message, ends, end.wrapping_add(1)),
-        None => {
-            message.problems |= Problems::NO_END_OF_HEAD;
-            message.set_end(bytes.len(), bytes.len());
-        }
-    }
+    let head = head(bytes, line.end().wrapping_add(1), &mut message.spans);
+    message.take(head);
     finish(message);
     message.set_text(text);
     Ok(())
@@ -105,118 +105,118 @@ fn without_line_ends_in_front(bytes: &[u8]) -> Result<&[u8], DecodeError> {
     Ok(rest)
 }
 
-/// Walks the header lines from `at` to the empty line.
-#[inline(always)]
-fn head<'a>(message: &mut Message<'a>, mut ends: LineEnds<'a>, mut at: usize) {
-    let bytes = message.bytes();
-    let byte_at = |at: usize| bytes.get(at).copied().unwrap_or(0);
-    let mut first = byte_at(at);
-    while let Some(mut end) = ends.next() {
-        let len = end.wrapping_sub(at);
-        if first <= b' ' && (len == 0 || len == 1 && first == b'\r') {
-            message.set_end(at, end.wrapping_add(1));
-            return;
+/// Walks the header lines from `at` to the empty line and remembers the places of values.
+#[inline(never)]
+fn head(bytes: &[u8], at: usize, spans: &mut [Span; KNOWN]) -> Head {
+    let mut head = Head { end: bytes.len(), body: bytes.len(), ..Head::default() };
+    let mut rest = bytes.get(at..).unwrap_or(&[]);
+    let mut ends = LineEnds::new(rest);
+    // Where `rest` is: in the message, and counted from `at` as the line ends are.
+    let (mut line_at, mut done) = (at, 0usize);
+    while let Some(end) = ends.next() {
+        let Some((mut line, mut after)) = rest.split_at_checked(end.wrapping_sub(done)) else { break };
+        if let [] | [b'\r'] = line {
+            head.end = line_at;
+            head.body = line_at.wrapping_add(line.len()).wrapping_add(1);
+            return head;
         }
+        done = end.wrapping_add(1);
         // A header ends where the next line does not start with white space (RFC 3261 §7.3.1).
-        first = byte_at(end.wrapping_add(1));
-        while first <= b' ' && matches!(first, b' ' | b'\t') {
-            message.set_folded();
-            end = ends.next().unwrap_or(bytes.len());
-            first = byte_at(end.wrapping_add(1));
+        while let [_, b' ' | b'\t', ..] = after {
+            head.folded = true;
+            let end = ends.next().unwrap_or(bytes.len().wrapping_sub(at));
+            let len = line.len().wrapping_add(end.wrapping_sub(done)).wrapping_add(1);
+            (line, after) = rest.split_at_checked(len).unwrap_or((rest, &[]));
+            done = end.wrapping_add(1);
         }
-        remember(message, Text::within(bytes, at, end));
-        at = end.wrapping_add(1);
+        head.remember(spans, rest, line, line_at);
+        line_at = line_at.wrapping_add(line.len()).wrapping_add(1);
+        rest = after.get(1..).unwrap_or(&[]);
     }
     // The last line, when there is one, has no end.
-    if at < bytes.len() {
-        remember(message, Text::within(bytes, at, bytes.len()));
+    if !rest.is_empty() {
+        head.remember(spans, rest, rest, line_at);
     }
-    message.problems |= Problems::NO_END_OF_HEAD;
-    message.set_end(bytes.len(), bytes.len());
+    head.problems |= Problems::NO_END_OF_HEAD;
+    head
 }
 
-/// Remembers the place of the value when the header is a known one and the first of its name.
-#[inline(always)]
-fn remember<'a>(message: &mut Message<'a>, line: Text<'a>) {
-    let Some(lanes) = line.peek::<LANES>() else {
-        remember_near_end(message, line.at(), line.end());
-        return;
-    };
-    let lanes = *lanes;
-    let len = equal(lanes, [b':']).trailing_zeros() as usize;
-    // A known name has no line end in it, so its colon is within the line.
-    let (header, colon) = match known(lanes, len) {
-        Some(header) => (header, line.skip(len).at()),
-        None => match unusual(message, line, len) {
-            Some(found) => found,
-            None => return,
-        },
-    };
-    if !message.set(header, value_of(line, colon)) && SINGLE & bit(header) != 0 {
-        message.problems |= Problems::DUPLICATE_HEADER;
-    }
+/// What the walk over the header lines finds besides the places of values.
+#[derive(Debug, Default)]
+pub(super) struct Head {
+    /// Where the empty line begins.
+    pub end: usize,
+    /// Where the body begins.
+    pub body: usize,
+    pub problems: Problems,
+    pub folded: bool,
 }
 
-/// As [`remember`], of a line that begins in the last bytes of the message.
-#[inline(never)]
-fn remember_near_end(message: &mut Message<'_>, at: usize, end: usize) {
-    let line = Text::within(message.bytes(), at, end);
-    match unusual_name(line.whole(), at, end) {
-        Some((Some(header), colon)) => {
-            if !message.set(header, value_of(line, colon)) && SINGLE & bit(header) != 0 {
-                message.problems |= Problems::DUPLICATE_HEADER;
+impl Head {
+    /// Remembers the place of the value when the header is a known one and the first of its name.
+    ///
+    /// `line` starts at `at` in the message, without its line end; `rest` runs on behind it, so that
+    /// the name can be compared as a whole however short the line is.
+    #[inline(always)]
+    fn remember(&mut self, spans: &mut [Span; KNOWN], rest: &[u8], line: &[u8], at: usize) {
+        let found = match rest.first_chunk::<LANES>() {
+            Some(lanes) => {
+                let len = equal(*lanes, [b':']).trailing_zeros() as usize;
+                match known(*lanes, len) {
+                    // A known name has no line end in it, so its colon is within the line.
+                    Some(header) => Some((header, len)),
+                    // Most other names are just that.
+                    None if is_plain_name(line, len) => return,
+                    None => self.unusual(line),
+                }
             }
-        }
-        Some((None, _)) => {}
-        None => message.problems |= Problems::BAD_HEADER_LINE,
-    }
-}
-
-/// The value of the header line whose colon is at `colon`.
-#[inline(always)]
-fn value_of(line: Text<'_>, colon: usize) -> Text<'_> {
-    // Nearly all are written with one space in front and CR LF behind.
-    let value = line.from(colon.wrapping_add(1));
-    if let [b' ', inner @ .., b'\r'] = value.get()
-        && let ([first, ..], [.., last]) = (inner, inner)
-        && *first > b' '
-        && *last > b' '
-    {
-        return value.inner();
-    }
-    value.trim()
-}
-
-/// What to do with a name that is not among the known ones as it stands: it may be long, or have
-/// white space behind it. `len` is the place of a colon, which may be behind the line.
-#[inline(always)]
-fn unusual(message: &mut Message<'_>, line: Text<'_>, len: usize) -> Option<(Known, usize)> {
-    let name = line.upto(line.skip(len).at());
-    if len < LANES && name.end() < line.end() && name.last().is_some_and(|byte| !is_space(byte)) {
-        return None;
-    }
-    match unusual_name(line.whole(), line.at(), line.end()) {
-        Some((header, colon)) => header.map(|header| (header, colon)),
-        None => {
-            message.problems |= Problems::BAD_HEADER_LINE;
-            None
+            None => self.unusual(line),
+        };
+        let Some((header, colon)) = found else { return };
+        let value = line.get(colon.wrapping_add(1)..).unwrap_or(&[]);
+        let value_at = at.wrapping_add(colon).wrapping_add(1);
+        let span = match value {
+            // Nearly all are written with one space in front and CR LF behind.
+            [b' ', inner @ .., b'\r'] if is_trimmed(inner) => {
+                Span::new(value_at.wrapping_add(1), inner.len())
+            }
+            _ => {
+                let inner = Text::new(value).trim();
+                Span::new(value_at.wrapping_add(inner.at()), inner.len())
+            }
+        };
+        match spans.get_mut(header as usize) {
+            Some(first) if first.is_unset() => *first = span,
+            _ if SINGLE & bit(header) != 0 => self.problems |= Problems::DUPLICATE_HEADER,
+            _ => {}
         }
     }
+
+    /// The header and the place of the colon for a name that is long, has white space behind it, or
+    /// stands in the last bytes of the message.
+    #[inline(never)]
+    fn unusual(&mut self, line: &[u8]) -> Option<(Known, usize)> {
+        let line = Text::new(line);
+        let colon = line.find_or_end([b':']);
+        let name = line.upto(colon).trim_end().get();
+        if name.is_empty() || colon == line.end() {
+            self.problems |= Problems::BAD_HEADER_LINE;
+            return None;
+        }
+        let header = if name.len() <= LANES { known(padded(name), name.len()) } else { known_long(name) };
+        Some((header?, colon))
+    }
 }
 
-/// The header and the place of the colon for a long name or one with white space behind it; `None`
-/// when there is no name.
-#[inline(never)]
-fn unusual_name(whole: &[u8], at: usize, end: usize) -> Option<(Option<Known>, usize)> {
-    let line = Text::within(whole, at, end);
-    let colon = line.find([b':'])?;
-    let name = line.upto(colon).trim_end();
-    if name.is_empty() {
-        return None;
-    }
-    let lanes = lanes_at(name.get(), 0);
-    let header = if name.len() <= LANES { known(lanes, name.len()) } else { known_long(name.get()) };
-    Some((header, colon))
+/// Whether the first `len` bytes of a line are a name without white space behind it.
+#[inline(always)]
+fn is_plain_name(line: &[u8], len: usize) -> bool {
+    len < line.len() && len < LANES && len > 0 && line.get(len.wrapping_sub(1)).is_some_and(|b| !is_space(*b))
+}
+
+#[inline(always)]
+fn is_trimmed(value: &[u8]) -> bool {
+    matches!((value, value), ([first, ..], [.., last]) if *first > b' ' && *last > b' ')
 }
 
 /// What can be said only once every header is known.
@@ -235,9 +235,10 @@ fn finish(message: &mut Message<'_>) {
     }
     let value = message.value_text(Known::CSeq);
     if !value.is_empty() {
-        match cseq(value) {
+        let request = message.request_method();
+        match cseq(value, request) {
             Some((number, method)) => {
-                if message.request_method().is_some_and(|request| request != method.get()) {
+                if request.is_some_and(|request| request != method.get()) {
                     message.problems |= Problems::METHOD_MISMATCH;
                 }
                 message.set_cseq(number, method);

@@ -1,15 +1,24 @@
 //! The start line: request line (RFC 3261 §7.1) or status line (§7.2).
 
 use super::problems::Problems;
-use crate::{
-    What,
-    text::{Text, decimal, port},
-};
+use crate::{What, number::port, text::Text};
 
 /// The methods of the IANA registry "Session Initiation Protocol (SIP) Parameters".
 const METHODS: [&[u8]; 14] = [
-    b"ACK", b"BYE", b"CANCEL", b"INFO", b"INVITE", b"MESSAGE", b"NOTIFY", b"OPTIONS", b"PRACK",
-    b"PUBLISH", b"REFER", b"REGISTER", b"SUBSCRIBE", b"UPDATE",
+    b"ACK",
+    b"BYE",
+    b"CANCEL",
+    b"INFO",
+    b"INVITE",
+    b"MESSAGE",
+    b"NOTIFY",
+    b"OPTIONS",
+    b"PRACK",
+    b"PUBLISH",
+    b"REFER",
+    b"REGISTER",
+    b"SUBSCRIBE",
+    b"UPDATE",
 ];
 
 /// A start line taken apart.
@@ -98,9 +107,7 @@ fn version_problem(version: Text<'_>) -> Problems {
 #[inline(always)]
 fn is_version(text: &[u8]) -> bool {
     match text.first_chunk::<5>() {
-        Some([s, i, p, b'/', digit]) => {
-            [s | 0x20, i | 0x20, p | 0x20] == *b"sip" && digit.is_ascii_digit()
-        }
+        Some([s, i, p, b'/', digit]) => [s | 0x20, i | 0x20, p | 0x20] == *b"sip" && digit.is_ascii_digit(),
         _ => false,
     }
 }
@@ -125,10 +132,21 @@ static TOKEN: [bool; 256] = {
     set
 };
 
-/// Splits a CSeq value into number and method; `None` when it is not both.
+/// Splits a CSeq value into number and method; `None` when it is not both. `request` is the method
+/// of the request line.
 #[inline(always)]
-pub(super) fn cseq(value: Text<'_>) -> Option<(u32, Text<'_>)> {
-    let (number, method) = value.split_before([b' ', b'\t', b'\r', b'\n']);
-    let method = method.trim_start();
-    if is_token(method) { Some((decimal(number)?, method)) } else { None }
+pub(super) fn cseq<'a>(value: Text<'a>, request: Option<&[u8]>) -> Option<(u32, Text<'a>)> {
+    let mut number = 0u32;
+    let mut rest = value;
+    while let Some(digit) = rest.first().map(|byte| byte.wrapping_sub(b'0')).filter(|d| *d <= 9) {
+        number = number.checked_mul(10)?.checked_add(u32::from(digit))?;
+        rest = rest.skip(1);
+    }
+    let method = rest.trim_start();
+    if rest.at() == value.at() || method.at() == rest.at() {
+        return None;
+    }
+    // That of the request line is a token already.
+    let is_method = request == Some(method.get()) || is_token(method);
+    if is_method { Some((number, method)) } else { None }
 }

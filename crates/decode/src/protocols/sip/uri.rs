@@ -4,7 +4,7 @@ use super::{
     params::Params,
     window::{self, Places},
 };
-use crate::text::{Text, port};
+use crate::{number::port, text::Text};
 
 /// A URI taken apart; every part borrows from the message and is as it stands on the wire, escapes
 /// included.
@@ -93,8 +93,7 @@ impl<'a> Uri<'a> {
     fn other(whole: &'a [u8], at: usize, end: usize) -> (Self, usize) {
         let text = Text::within(whole, at, end);
         let text = text.upto(text.find_or_end([b'>'])).trim_end();
-        let Some((scheme, rest)) = text.split_once(b':').filter(|(name, _)| is_scheme(name.get()))
-        else {
+        let Some((scheme, rest)) = text.split_once(b':').filter(|(name, _)| is_scheme(name.get())) else {
             return match text.get() {
                 raw @ b"*" => (Self { raw, ..Self::default() }, text.end()),
                 _ => hierarchical(text, text.at(), text),
@@ -199,7 +198,15 @@ mod tests {
         assert_eq!(parts("sip:bob@biloxi.com"), ("sip", "bob", "", "biloxi.com", 0, "", ""));
         assert_eq!(
             parts("SIPS:alice:secret@atlanta.com:5061;transport=tcp;lr?subject=x&priority=urgent"),
-            ("SIPS", "alice", "secret", "atlanta.com", 5061, ";transport=tcp;lr", "subject=x&priority=urgent")
+            (
+                "SIPS",
+                "alice",
+                "secret",
+                "atlanta.com",
+                5061,
+                ";transport=tcp;lr",
+                "subject=x&priority=urgent"
+            )
         );
         assert_eq!(parts("sip:atlanta.com"), ("sip", "", "", "atlanta.com", 0, "", ""));
         assert_eq!(parts("sip:bob"), ("sip", "", "", "bob", 0, "", ""));
@@ -208,8 +215,18 @@ mod tests {
             ("sip", "", "", "atlanta.com", 0, ";method=REGISTER", "to=alice%40atlanta.com")
         );
         assert_eq!(
-            parts("sip:1_unusual.URI~(to-be!sure)&isn't+it$/crazy?,/;;*:&it+has=1,weird!*pas$wo~d_too.(doesn't-it)@example.com"),
-            ("sip", "1_unusual.URI~(to-be!sure)&isn't+it$/crazy?,/;;*", "&it+has=1,weird!*pas$wo~d_too.(doesn't-it)", "example.com", 0, "", "")
+            parts(
+                "sip:1_unusual.URI~(to-be!sure)&isn't+it$/crazy?,/;;*:&it+has=1,weird!*pas$wo~d_too.(doesn't-it)@example.com"
+            ),
+            (
+                "sip",
+                "1_unusual.URI~(to-be!sure)&isn't+it$/crazy?,/;;*",
+                "&it+has=1,weird!*pas$wo~d_too.(doesn't-it)",
+                "example.com",
+                0,
+                "",
+                ""
+            )
         );
     }
 
@@ -244,10 +261,7 @@ mod tests {
     fn other_schemes_are_kept() {
         assert_eq!(parts("urn:service:sos"), ("urn", "service:sos", "", "", 0, "", ""));
         assert_eq!(parts("im:bob@example.com"), ("im", "bob", "", "example.com", 0, "", ""));
-        assert_eq!(
-            parts("soap.beep://192.0.2.103:3002"),
-            ("soap.beep", "", "", "192.0.2.103", 3002, "", "")
-        );
+        assert_eq!(parts("soap.beep://192.0.2.103:3002"), ("soap.beep", "", "", "192.0.2.103", 3002, "", ""));
         assert_eq!(
             parts("nobodyKnowsThisScheme:totallyopaquecontent"),
             ("nobodyKnowsThisScheme", "totallyopaquecontent", "", "", 0, "", "")

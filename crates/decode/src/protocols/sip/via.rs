@@ -1,7 +1,7 @@
 //! Via (RFC 3261 §20.42).
 
 use super::{params::Params, uri::host_of};
-use crate::text::{Text, port};
+use crate::{number::port, text::Text};
 
 /// One Via value: where the response goes and which transaction it belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,8 +97,13 @@ fn protocol(value: Text<'_>) -> (Option<&[u8]>, Text<'_>) {
     };
     match rest {
         Some(rest) => {
-            let (transport, rest) = rest.trim_start().split_before([b' ', b'\t', b'\r', b'\n']);
-            (transport.some(), rest)
+            let rest = rest.trim_start();
+            // `UDP`, `TCP`, `TLS`: three letters and a space need no search.
+            let usual = rest.peek::<4>().is_some_and(|[a, b, c, d]| {
+                *d == b' ' && *a > b' ' && *b > b' ' && *c > b' ' && rest.len() >= 4
+            });
+            let end = if usual { rest.skip(3).at() } else { rest.find_or_end([b' ', b'\t', b'\r', b'\n']) };
+            (rest.upto(end).some(), rest.from(end))
         }
         None => (None, value),
     }
@@ -110,7 +115,8 @@ mod tests {
 
     #[test]
     fn a_plain_one() {
-        let via = Via::parse(b"SIP/2.0/UDP pc33.atlanta.com:5066;branch=z9hG4bK776;received=192.0.2.1;rport=99");
+        let via =
+            Via::parse(b"SIP/2.0/UDP pc33.atlanta.com:5066;branch=z9hG4bK776;received=192.0.2.1;rport=99");
         assert_eq!(via.transport, Some(&b"UDP"[..]));
         assert_eq!((via.host, via.port), (Some(&b"pc33.atlanta.com"[..]), Some(5066)));
         assert_eq!(via.branch, Some(&b"z9hG4bK776"[..]));

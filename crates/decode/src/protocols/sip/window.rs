@@ -7,7 +7,10 @@
 
 use wide::u8x16;
 
-use crate::text::{LANES, Text, equal};
+use crate::{
+    lanes::{LANES, equal},
+    text::Text,
+};
 
 /// Bytes in view.
 const WINDOW: usize = 64;
@@ -61,11 +64,11 @@ pub(super) fn name_addr(value: Text<'_>) -> Option<Places> {
         if quote >= WINDOW || marks.at(quote) != b'"' {
             return None;
         }
-        marks.bits &= u64::MAX.wrapping_shl(quote as u32);
+        marks.bits &= !below(quote);
         display = Some((1, quote));
     }
     let (open, b'<') = marks.next() else { return None };
-    let display = display.unwrap_or((0, open));
+    let display = display.unwrap_or_else(|| (0, value.upto(value.skip(open).at()).trim_end().len()));
     Some(Places { display, ..uri(&mut marks, open.wrapping_add(1), WINDOW, b'>')? })
 }
 
@@ -127,13 +130,13 @@ fn marks(text: Text<'_>) -> Option<Marks<'_>> {
     let mut bits = 0u64;
     for lanes in window.as_chunks::<LANES>().0.iter().rev() {
         // The seven characters from `:` to `@` are neighbours.
-        let from_colon = u8x16::from(*lanes) - u8x16::splat(b':');
-        let near = from_colon.min(u8x16::splat(b'@' - b':')).simd_eq(from_colon);
+        let lanes = u8x16::from(*lanes);
+        let near = lanes.max(u8x16::splat(b':')).min(u8x16::splat(b'@')).simd_eq(lanes);
         bits = bits << LANES | u64::from(near.to_bitmask());
     }
     let len = text.len();
     if len < WINDOW {
-        bits &= 1u64.wrapping_shl(len as u32).wrapping_sub(1);
+        bits &= below(len);
     }
     Some(Marks { window, bits })
 }
@@ -146,4 +149,11 @@ fn quotes(window: &[u8; WINDOW]) -> u64 {
         bits = bits << LANES | u64::from(equal(*lanes, [b'"', b'\\']));
     }
     bits & !1
+}
+
+/// The lowest `n` bits, `n` below 64.
+#[allow(clippy::cast_possible_truncation, reason = "below 64")]
+#[inline(always)]
+const fn below(n: usize) -> u64 {
+    1u64.wrapping_shl((n & (WINDOW - 1)) as u32).wrapping_sub(1)
 }

@@ -1,0 +1,276 @@
+//! `bench udp` and `bench tcp`: sockets to columns, against the bare receive loop, in turns.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow};
+use lake::rows::{RowOptions, Sealed};
+use listen::send::{self, Mode, Until};
+use listen::udp::Gro;
+use listen::{Shard, ShardConfig, Stop, TcpOptions, UdpOptions, bare, bind_tcp, bind_udp};
+use mem::counting::allocations;
+use mem::pool::Pool;
+use stats::{Board, Counter, DropReason};
+
+use super::report::{self, Row};
+use super::{INVITE, Settings};
+use crate::pipeline::{Handover, HepSink, Live, SealLimits, frame};
+
+/// Turns of each side; the median counts.
+const TURNS: u32 = 5;
+/// Receive memory per shard: batches are dropped when sealed, so little is needed.
+const BLOCK_BYTES: usize = 1 << 20;
+const BLOCKS: usize = 64;
+/// Messages per write of a TCP sender.
+const MESSAGES_PER_WRITE: usize = 256;
+/// How long a receiver goes on after the senders ended.
+const SETTLE: Duration = Duration::from_millis(150);
+
+/// A store that keeps nothing, so that memory returns at once.
+#[derive(Debug)]
+struct Discard;
+
+impl Handover for Discard {
+    fn take(&mut self, sealed: Sealed) {
+        drop(sealed);
+    }
+}
+
+/// What one turn measured.
+#[derive(Debug, Default, Clone, Copy)]
+struct Turn {
+    received: u64,
+    sent: u64,
+    drops: u64,
+    seconds: f64,
+    cpu_ns: u64,
+    allocations: u64,
+}
+
+/// UDP from ordinary senders, and with segmentation offload on both sides.
+pub fn udp(settings: &Settings) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for (case, mode, gro) in [
+        ("ordinary senders", Mode::Plain, Gro::Exact),
+        ("GSO senders, GRO", Mode::Gso, Gro::Exact),
+        ("GSO senders, no GRO", Mode::Gso, Gro::Off),
+    ] {
+        let turn = |ours: bool| udp_turn(settings, mode, gro, ours);
+        rows.push(compare(
+            settings,
+            "udp",
+            case,
+            "recvmmsg of 64 into a fixed buffer, same sockets and senders",
+            turn,
+        )?);
+    }
+    Ok(rows)
+}
+
+/// TCP, one connection per sender.
+pub fn tcp(settings: &Settings) -> Result<Vec<Row>> {
+    let turn = |ours: bool| tcp_turn(settings, ours);
+    Ok(vec![compare(
+        settings,
+        "tcp",
+        "one connection per sender",
+        "read into one 256 KiB buffer, same sockets and senders",
+        turn,
+    )?])
+}
+
+/// Runs both sides in turns and takes the medians; the ratio is the median of the turns' ratios.
+fn compare(
+    settings: &Settings,
+    bench: &'static str,
+    case: &str,
+    what_is_bare: &'static str,
+    turn: impl Fn(bool) -> Result<Turn>,
+) -> Result<Row> {
+    turn(true)?;
+    let (mut ours, mut bare, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    let mut total = Turn::default();
+    for number in 0..TURNS {
+        // Who goes first changes, so that a drift of the machine favours neither.
+        let (first, second) = (turn(number % 2 == 0)?, turn(number % 2 != 0)?);
+        let (own, other) = if number % 2 == 0 { (first, second) } else { (second, first) };
+        let rate = |turn: &Turn| turn.received as f64 / turn.seconds;
+        ratios.push(rate(&own) / rate(&other));
+        ours.push(rate(&own));
+        bare.push(rate(&other));
+        total.received += own.received;
+        total.sent += own.sent;
+        total.drops += own.drops;
+        total.cpu_ns += own.cpu_ns;
+        total.allocations += own.allocations;
+    }
+    let each = |sum: u64| sum as f64 / total.received.max(1) as f64;
+    Ok(Row {
+        bench,
+        case: case.to_owned(),
+        shards: settings.shards,
+        senders: settings.senders,
+        messages: total.received,
+        ns_per_message: each(total.cpu_ns),
+        allocs_per_message: each(total.allocations),
+        rate_per_s: report::median(ours),
+        bare_rate_per_s: Some(report::median(bare)),
+        ratio: Some(report::median(ratios)),
+        bare: what_is_bare,
+        sent: total.sent,
+        drops: total.drops,
+        peak_rss_mib: report::peak_rss_mib(),
+    })
+}
+
+/// Each side gets an equal part of the time.
+fn turn_time(settings: &Settings) -> Duration {
+    settings.seconds.div_f64(f64::from(TURNS))
+}
+
+fn udp_turn(settings: &Settings, mode: Mode, gro: Gro, ours: bool) -> Result<Turn> {
+    let options = UdpOptions { gro, ..UdpOptions::default() };
+    let sockets = bind_udp(SocketAddr::from(([127, 0, 0, 1], 0)), settings.shards, &options)?;
+    let address = sockets.first().context("no socket")?.local_addr();
+    let packets = vec![INVITE.to_vec(); 64];
+    let senders = |until: Until| -> Result<u64> { Ok(send::udp(address, &packets, mode, &until)?) };
+    if ours {
+        let mut shards = shards(settings)?;
+        for ((shard, _), socket) in shards.iter_mut().zip(sockets) {
+            shard.add_udp(socket)?;
+        }
+        return ours_turn(settings, shards, senders);
+    }
+    let receivers = sockets.into_iter().map(|socket| move |stop: &Stop| bare::udp(&socket, stop)).collect();
+    bare_turn(settings, receivers, senders, 1)
+}
+
+fn tcp_turn(settings: &Settings, ours: bool) -> Result<Turn> {
+    let address = SocketAddr::from(([127, 0, 0, 1], 0));
+    let bytes = INVITE.repeat(MESSAGES_PER_WRITE);
+    // A bare loop serves one connection, so each sender has a listener of its own, on both sides.
+    let listeners = (0..settings.senders)
+        .map(|_| bind_tcp(address, 1, &TcpOptions::default())?.pop().context("no listener"))
+        .collect::<Result<Vec<_>>>()?;
+    let addresses: Vec<SocketAddr> = listeners.iter().map(listen::TcpListener::local_addr).collect();
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let senders = |until: Until| -> Result<u64> {
+        let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let address = addresses.get(number).context("no address")?;
+        Ok(send::tcp(*address, &bytes, &until)? / INVITE.len() as u64)
+    };
+    if ours {
+        let mut shards = shards(settings)?;
+        let count = shards.len();
+        for (number, listener) in listeners.into_iter().enumerate() {
+            shards[number % count].0.add_tcp(listener)?;
+        }
+        return ours_turn(settings, shards, senders);
+    }
+    let receivers =
+        listeners.into_iter().map(|listener| move |stop: &Stop| bare::tcp(&listener, stop)).collect();
+    bare_turn(settings, receivers, senders, INVITE.len() as u64)
+}
+
+type Bench = (Shard, Board);
+
+fn shards(settings: &Settings) -> Result<Vec<Bench>> {
+    (0..settings.shards)
+        .map(|_| {
+            let board = Board::default();
+            let config = ShardConfig::new(frame);
+            Ok((Shard::new(config, Pool::new(BLOCK_BYTES, BLOCKS), board.shard())?, board))
+        })
+        .collect()
+}
+
+/// Sends for the turn's time on every sender; returns what was sent and how long it took.
+fn send_all(settings: &Settings, senders: &(impl Fn(Until) -> Result<u64> + Sync)) -> Result<(u64, f64)> {
+    let stop = Stop::new()?;
+    let start = Instant::now();
+    let sent = thread::scope(|scope| {
+        let threads: Vec<_> = (0..settings.senders)
+            .map(|_| {
+                let until = Until::Stop(stop.clone());
+                scope.spawn(move || senders(until))
+            })
+            .collect();
+        thread::sleep(turn_time(settings));
+        stop.set();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow!("a sender panicked"))))
+            .sum::<Result<u64>>()
+    })?;
+    Ok((sent, start.elapsed().as_secs_f64()))
+}
+
+fn ours_turn(
+    settings: &Settings,
+    shards: Vec<Bench>,
+    senders: impl Fn(Until) -> Result<u64> + Sync,
+) -> Result<Turn> {
+    let stop = Stop::new()?;
+    let limits = SealLimits { rows: 8_192, bytes: 16 << 20, age_ns: 250_000_000 };
+    let live = Arc::new(Live::new(b""));
+    thread::scope(|scope| {
+        let receivers: Vec<_> = shards
+            .into_iter()
+            .map(|(mut shard, board)| {
+                let (stop, live) = (stop.clone(), Arc::clone(&live));
+                scope.spawn(move || {
+                    let mut sink = HepSink::new(Discard, limits, RowOptions::default(), 1 << 18, live);
+                    let (cpu, allocated) = (report::thread_cpu_ns(), allocations());
+                    shard.run(&mut sink, &stop)?;
+                    Ok::<_, std::io::Error>((report::thread_cpu_ns() - cpu, allocations() - allocated, board))
+                })
+            })
+            .collect();
+        let (sent, seconds) = send_all(settings, &senders)?;
+        thread::sleep(SETTLE);
+        stop.set();
+        let mut turn = Turn { sent, seconds, ..Turn::default() };
+        for receiver in receivers {
+            let (cpu, allocated, board) = receiver.join().map_err(|_| anyhow!("a shard panicked"))??;
+            let totals = board.totals();
+            turn.received += totals.get(Counter::RowsSip);
+            turn.drops += totals.drops() - totals.dropped(DropReason::FrameIncomplete);
+            turn.cpu_ns += cpu;
+            turn.allocations += allocated;
+        }
+        Ok(turn)
+    })
+}
+
+fn bare_turn<R>(
+    settings: &Settings,
+    receivers: Vec<R>,
+    senders: impl Fn(Until) -> Result<u64> + Sync,
+    bytes_per_message: u64,
+) -> Result<Turn>
+where
+    R: FnOnce(&Stop) -> std::io::Result<bare::BareCount> + Send,
+{
+    let stop = Stop::new()?;
+    thread::scope(|scope| {
+        let receivers: Vec<_> = receivers
+            .into_iter()
+            .map(|receive| {
+                let stop = stop.clone();
+                scope.spawn(move || receive(&stop))
+            })
+            .collect();
+        let (sent, seconds) = send_all(settings, &senders)?;
+        thread::sleep(SETTLE);
+        stop.set();
+        let mut turn = Turn { sent, seconds, ..Turn::default() };
+        for receiver in receivers {
+            let count = receiver.join().map_err(|_| anyhow!("a receiver panicked"))??;
+            turn.received +=
+                if bytes_per_message == 1 { count.datagrams } else { count.bytes / bytes_per_message };
+        }
+        Ok(turn)
+    })
+}
