@@ -40,6 +40,19 @@ pub enum LakeError {
         /// What the kernel said.
         source: delta_kernel::Error,
     },
+    /// An entry of a Delta log is not what it was when it was written.
+    #[error(
+        "line {line} of {path} is no JSON: the file is damaged; restore it, or start with another folder (--data)"
+    )]
+    DamagedLog {
+        /// The entry.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+    },
+    /// A data file is damaged or missing.
+    #[error("a file of the lake is damaged or missing, restore it: {0}")]
+    DamagedFile(String),
     /// A Parquet file could not be read or written.
     #[error("the Parquet file {path} failed: {source}")]
     Parquet {

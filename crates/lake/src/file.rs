@@ -82,10 +82,24 @@ pub fn write(
     options: &FileOptions,
 ) -> Result<Vec<Arc<LakeFile>>, LakeError> {
     let order = Order::of(batches);
-    partitions(&order)
-        .into_iter()
-        .map(|(date, ranges)| write_one(table, folder, batches, &order, date, &ranges, options).map(Arc::new))
-        .collect()
+    let mut files: Vec<Arc<LakeFile>> = Vec::new();
+    for (date, ranges) in partitions(&order) {
+        match write_one(table, folder, batches, &order, date, &ranges, options) {
+            Ok(file) => files.push(Arc::new(file)),
+            Err(error) => {
+                remove(&files);
+                return Err(error);
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Removes files that will not become part of the lake, as far as the disk lets us.
+pub fn remove(files: &[Arc<LakeFile>]) {
+    for file in files {
+        let _ = std::fs::remove_file(&file.path);
+    }
 }
 
 /// The rows of several batches by time.

@@ -99,7 +99,7 @@ impl Log {
         let open = || -> DeltaResult<SnapshotRef> {
             Snapshot::builder_for(directory_url(folder)?.as_str()).build(kernel.engine.as_ref())
         };
-        let snapshot = open().map_err(fail)?;
+        let snapshot = open().map_err(|error| damaged(folder).unwrap_or_else(|| fail(error)))?;
         Ok(Self {
             table,
             folder: folder.to_path_buf(),
@@ -114,7 +114,8 @@ impl Log {
     /// # Errors
     /// [`LakeError::Delta`] when the log cannot be replayed.
     pub fn files(&self) -> Result<Vec<Arc<LakeFile>>, LakeError> {
-        self.replay().map_err(LakeError::delta(self.table.name))
+        let fail = LakeError::delta(self.table.name);
+        self.replay().map_err(|error| damaged(&self.folder).unwrap_or_else(|| fail(error)))
     }
 
     fn replay(&self) -> DeltaResult<Vec<Arc<LakeFile>>> {
@@ -251,6 +252,24 @@ fn stats(file: &LakeFile) -> DeltaResult<StructArray> {
     let fields: Fields =
         arrays.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
     Ok(StructArray::try_new(fields, arrays.into_iter().map(|(_, array)| array).collect(), None)?)
+}
+
+/// The first line of a log that is no JSON, for the kernel does not say where it stumbled.
+fn damaged(folder: &Path) -> Option<LakeError> {
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder.join("_delta_log"))
+        .ok()?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    entries.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    entries.sort();
+    entries.into_iter().find_map(|path| {
+        let content = std::fs::read(&path).ok()?;
+        let lines = content.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty());
+        let mut wrong =
+            lines.filter(|(_, line)| serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err());
+        let (at, _) = wrong.next()?;
+        Some(LakeError::DamagedLog { path, line: at + 1 })
+    })
 }
 
 /// Reads rows of the kernel's scan schema (`path`, `size`, `modificationTime`, `stats`).

@@ -5,6 +5,7 @@
 //! [`FlushLimits`]; memory is bounded by the pools the batches' blocks come from, which stay empty until
 //! the files are written. Lost: rows that cannot be written before the end, counted as `store_failed`.
 
+use std::error::Error;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -246,7 +247,10 @@ impl Shared {
         loop {
             match self.write(open, claimed) {
                 Ok(()) => {
-                    *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = None;
+                    let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+                    if failure.is_some() {
+                        tracing::info!("files can be written again");
+                    }
                     return;
                 }
                 Err(error) => self.note_failure(&error),
@@ -263,11 +267,12 @@ impl Shared {
 
     fn note_failure(&self, error: &LakeError) {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = error.to_string();
-        if failure.as_ref() != Some(&text) {
+        // Each try has a file name of its own, so only what lies beneath tells whether this is news.
+        let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        if !failure.as_ref().is_some_and(|known| known.ends_with(&cause)) {
             tracing::error!(%error, "files cannot be written; trying again until they can");
-            *failure = Some(text);
         }
+        *failure = Some(error.to_string());
     }
 
     fn write(&self, open: &OpenTable, claimed: &[Arc<HotBatch>]) -> Result<(), LakeError> {
@@ -275,9 +280,7 @@ impl Shared {
         let files = file::write(open.table, &open.folder, &rows, &self.options.file)?;
         let mut log = open.log.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = log.append(&files) {
-            for file in &files {
-                let _ = std::fs::remove_file(&file.path);
-            }
+            file::remove(&files);
             return Err(error);
         }
         // Still under the log's lock, so that files appear in the order of their commits.

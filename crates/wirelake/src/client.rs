@@ -51,23 +51,7 @@ impl Lakeside {
                 let request = client.post(format!("{base}/api/sql")).json(&body);
                 rows_of(&self.send(request)?)
             }
-            Self::Folder(engine) => {
-                let answer = engine.query(query, limit)?;
-                let mut rows = Vec::new();
-                export::rows::json(&answer.batches, &mut rows)?;
-                Ok(Rows {
-                    columns: answer
-                        .schema
-                        .fields()
-                        .iter()
-                        .map(|field| ColumnName::new(field.name()))
-                        .collect(),
-                    rows: RawValue::from_string(String::from_utf8(rows)?)?,
-                    truncated: answer.truncated,
-                    elapsed_ms: (answer.elapsed.as_secs_f64() * 1e6).round() / 1e3,
-                    scan: answer.scan.iter().map(|report| serde_json::json!(report)).collect(),
-                })
-            }
+            Self::Folder(engine) => rows(&engine.query(query, limit)?),
         }
     }
 
@@ -80,10 +64,7 @@ impl Lakeside {
             Self::Server { client, base, .. } => {
                 rows_of(&self.send(client.get(format!("{base}/api/search")).query(search))?)
             }
-            Self::Folder(_) => {
-                let sql = search.sql(jiff::Timestamp::now()).map_err(|error| anyhow!(error))?;
-                self.sql(&sql, search.row_limit())
-            }
+            Self::Folder(engine) => rows(&search.run(engine, jiff::Timestamp::now())?),
         }
     }
 
@@ -139,6 +120,18 @@ impl Lakeside {
             None => bail!("{base} answered {status}; is it a wirelake?"),
         }
     }
+}
+
+fn rows(answer: &lake::Answer) -> Result<Rows> {
+    let mut rows = Vec::new();
+    export::rows::json(&answer.batches, &mut rows)?;
+    Ok(Rows {
+        columns: answer.schema.fields().iter().map(|field| ColumnName::new(field.name())).collect(),
+        rows: RawValue::from_string(String::from_utf8(rows)?)?,
+        truncated: answer.truncated,
+        elapsed_ms: (answer.elapsed.as_secs_f64() * 1e6).round() / 1e3,
+        scan: answer.scan.iter().map(|report| serde_json::json!(report)).collect(),
+    })
 }
 
 fn rows_of(text: &str) -> Result<Rows> {

@@ -24,10 +24,22 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("wirelake: {error:#}");
+            eprintln!("wirelake: {}", sentence(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// The error and its causes, each said once: many an error's text ends with that of its cause.
+fn sentence(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |said, cause| {
+        let cause = cause.to_string();
+        match said.is_empty() {
+            true => cause,
+            false if said.contains(cause.trim()) => said,
+            false => format!("{said}: {cause}"),
+        }
+    })
 }
 
 /// Whoever read our output has had enough, as `head` does.

@@ -40,6 +40,15 @@ impl ColumnName {
     }
 }
 
+impl Rows {
+    /// Leaves out the columns that are not named, in the order of the names.
+    pub fn narrow(&mut self, names: &[&str]) {
+        if names.iter().all(|name| self.columns.iter().any(|column| column.name == *name)) {
+            self.columns = names.iter().map(|name| ColumnName::new(name)).collect();
+        }
+    }
+}
+
 /// Prints rows in a format.
 ///
 /// # Errors

@@ -10,14 +10,14 @@ use std::thread;
 use std::time::Duration;
 
 use common::packets::{VECTORS, envelope, options, request, wrap};
-use common::{Random, Server, balanced, dropped, folder, until_closed, wait};
+use common::{Random, Server, balanced, dropped, folder, noticed, until_closed, wait};
 use decode::What;
 use envelope::hep::{self, Hep, Payload};
 
 /// Random bytes for each of UDP and TCP.
 const NOISE: usize = 50 << 20;
 /// What the process may grow by in the second half of the noise.
-const GROWTH: u64 = 48 << 20;
+const GROWTH: u64 = 32 << 20;
 
 /// What the books must say: units in, rows out, and drops by reason.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -137,7 +137,13 @@ fn damaged_packets_are_counted_one_by_one() {
     let mut expected = Expected::default();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.connect(server.udp()).unwrap();
-    let mut special = vec![b"HEP3\0\0".to_vec(), b"HEP3\0\x05".to_vec(), vec![0; 65_507], vec![1; 65_507], b"\r\n".to_vec()];
+    let mut special = vec![
+        b"HEP3\0\0".to_vec(),
+        b"HEP3\0\x05".to_vec(),
+        vec![0; 65_507],
+        vec![1; 65_507],
+        b"\r\n".to_vec(),
+    ];
     let room = 65_507 - wrap(&envelope(), b"").len();
     let largest = request("MESSAGE", "largest") + &"x".repeat(room);
     special.push(wrap(&envelope(), &largest.as_bytes()[..room]));
@@ -162,7 +168,9 @@ fn damaged_packets_are_counted_one_by_one() {
     let stream: Vec<u8> = damaged().iter().filter_map(|packet| framed(packet)).flatten().collect();
     connection(server.tcp(), &stream);
     expected.stream(&stream);
-    for nothing in [&b"HEP3\0\0"[..], b"HEP3\0\x05rest", b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\0\x01", b""] {
+    for nothing in
+        [&b"HEP3\0\0"[..], b"HEP3\0\x05rest", b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\0\x01", b""]
+    {
         connection(server.tcp(), nothing);
         expected.stream(nothing);
     }
@@ -175,7 +183,18 @@ fn damaged_packets_are_counted_one_by_one() {
 #[test]
 fn noise_does_not_disturb_the_neighbours() {
     let data = folder();
-    let mut server = Server::start(data.path(), &["--set", "hep.tcp_frame_timeout_s=1"]);
+    // With little memory to fill, more use of it would show soon.
+    let little = [
+        "--set",
+        "hep.tcp_frame_timeout_s=1",
+        "--set",
+        "memory.budget_mib=32",
+        "--set",
+        "lake.flush_mib=8",
+        "--set",
+        "memory.block_kib=256",
+    ];
+    let mut server = Server::start(data.path(), &little);
     let (quiet, units) = (AtomicBool::new(false), AtomicU64::new(0));
     // These stay open and silent, one before and one inside a frame.
     let silent = TcpStream::connect(server.tcp()).unwrap();
@@ -210,7 +229,8 @@ fn noise_does_not_disturb_the_neighbours() {
     assert!(dropped(&ledger, "bad_framing") > 0 && dropped(&ledger, "not_hep") > 0);
     for (name, sent) in [("udp", neighbours.0), ("tcp", neighbours.1)] {
         assert!(sent > 100);
-        let count = format!("SELECT count(DISTINCT call_id) AS n FROM sip WHERE call_id LIKE 'neighbour-{name}-%'");
+        let count =
+            format!("SELECT count(DISTINCT call_id) AS n FROM sip WHERE call_id LIKE 'neighbour-{name}-%'");
         assert_eq!(server.number(&count), sent, "{name}");
     }
     assert_eq!(server.number("SELECT count(*) AS n FROM sip WHERE call_id = 'slow'"), 1);
@@ -272,16 +292,17 @@ fn a_payload_that_inflates_too_far_is_kept_as_it_came() {
     let damaged = &bomb[..bomb.len() / 2];
     let mut stream = TcpStream::connect(server.tcp()).unwrap();
     for (port, bytes) in [(1, bomb.as_slice()), (2, damaged), (3, b"neither gzip nor deflate".as_slice())] {
-        let packed = Hep { src_port: Some(port), payload: Some(Payload { bytes, compressed: true }), ..envelope() };
+        let packed =
+            Hep { src_port: Some(port), payload: Some(Payload { bytes, compressed: true }), ..envelope() };
         stream.write_all(&hep::encode(&packed).unwrap()).unwrap();
     }
     let before = server.memory("VmRSS");
     let ledger = server.settled(3);
     balanced(&ledger);
     assert_eq!(ledger["out"]["sip"], 3);
-    let notice = &ledger["notices"][0];
-    assert_eq!((&notice["name"], &notice["count"]), (&"not_inflated".into(), &3.into()), "{ledger:#}");
-    let rows = server.sql("SELECT parse_error, octet_length(payload_raw) AS bytes FROM sip ORDER BY src_port");
+    assert_eq!(noticed(&ledger, "not_inflated"), 3, "{ledger:#}");
+    let rows =
+        server.sql("SELECT parse_error, octet_length(payload_raw) AS bytes FROM sip ORDER BY src_port");
     assert_eq!(rows[0]["parse_error"], "too_large");
     assert_eq!(rows[0]["bytes"], bomb.len());
     assert_eq!(rows[1]["parse_error"], "bad_compression");

@@ -21,7 +21,8 @@ fn a_million_messages_are_a_million_rows() {
     let server = Server::start(data.path(), &[]);
     let address = server.tcp();
     let started = Instant::now();
-    let senders: Vec<_> = (0..CONNECTIONS).map(|number| std::thread::spawn(move || send(address, number))).collect();
+    let senders: Vec<_> =
+        (0..CONNECTIONS).map(|number| std::thread::spawn(move || send(address, number))).collect();
     let bytes: u64 = senders.into_iter().map(|sender| sender.join().unwrap()).sum();
     let ledger = server.settled(MESSAGES);
     println!("{MESSAGES} messages, {} MB, in {:.1?}", bytes / 1_000_000, started.elapsed());

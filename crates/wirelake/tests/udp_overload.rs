@@ -33,7 +33,11 @@ fn flood(mode: Mode, more: &[&str]) -> u64 {
         let elsewhere = lost_before_sockets() - before;
         assert_eq!(sent % (SENDERS * EACH), 0);
         ledger = server.settled(sent - elsewhere);
-        assert_eq!(ledger["in"]["total"], sent - elsewhere, "lost in front of the sockets: {elsewhere}\n{ledger:#}");
+        assert_eq!(
+            ledger["in"]["total"],
+            sent - elsewhere,
+            "lost in front of the sockets: {elsewhere}\n{ledger:#}"
+        );
         balanced(&ledger);
         if dropped(&ledger, "kernel_buffer") > 0 {
             break;

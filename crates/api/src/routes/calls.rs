@@ -89,7 +89,7 @@ pub fn render(call_id: &str, rows: &CallRows) -> Value {
         "last_ts": summary.last.to_string(),
         "duration_ms": milliseconds(summary.last.0.saturating_sub(first.0)),
         "state": summary.state.as_str(),
-        "code": messages.iter().rev().filter(|message| !summary.call_ids.first().is_some_and(|id| *id != message.call_id)).find_map(|message| message.code.filter(|code| *code >= 200)),
+        "code": last_code(messages, &summary.call_ids),
         "from": summary.from,
         "to": summary.to,
         "setup_ms": summary.setup_ns.map(milliseconds),
@@ -100,6 +100,12 @@ pub fn render(call_id: &str, rows: &CallRows) -> Value {
         })).collect::<Vec<_>>(),
         "messages": lines,
     })
+}
+
+/// The last final status code on the caller's leg.
+fn last_code(messages: &[CallMessage], call_ids: &[String]) -> Option<u16> {
+    let own = |message: &&CallMessage| call_ids.first().is_none_or(|id| *id == message.call_id);
+    messages.iter().rev().filter(own).find_map(|message| message.code.filter(|code| *code >= 200))
 }
 
 fn line(index: usize, message: &CallMessage, hosts: &[Host], delta_ms: f64, retransmit: bool) -> Value {

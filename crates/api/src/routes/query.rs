@@ -53,7 +53,8 @@ pub async fn sql(
     let Json(request) = request.map_err(|rejection| Refusal::bad_request(rejection.body_text()))?;
     let most = app.sql_rows.load(Ordering::Relaxed);
     let limit = request.limit.unwrap_or(most).min(most);
-    ask(app, request.query, limit).await
+    let answer = query(app, move |app| app.engine.query(&request.query, limit)).await??;
+    respond(&answer)
 }
 
 /// Finds messages or calls.
@@ -80,13 +81,12 @@ pub async fn search(
     search: Result<Query<Search>, QueryRejection>,
 ) -> Result<Response, Refusal> {
     let Query(search) = search.map_err(|rejection| Refusal::bad_request(rejection.body_text()))?;
-    let sql = search.sql(Timestamp::now()).map_err(Refusal::bad_request)?;
-    ask(app, sql, search.row_limit()).await
+    let answer = query(app, move |app| search.run(&app.engine, Timestamp::now())).await??;
+    respond(&answer)
 }
 
-async fn ask(app: Arc<App>, sql: String, limit: usize) -> Result<Response, Refusal> {
-    let answer = query(app, move |app| app.engine.query(&sql, limit)).await??;
-    let body = render(&answer).map_err(|error| Refusal(StatusCode::INTERNAL_SERVER_ERROR, error))?;
+fn respond(answer: &Answer) -> Result<Response, Refusal> {
+    let body = render(answer).map_err(|error| Refusal(StatusCode::INTERNAL_SERVER_ERROR, error))?;
     Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
 

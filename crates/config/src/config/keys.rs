@@ -82,7 +82,7 @@ settings! {
         seal_ms: u64 = 250, Restart, 10..=60_000;
         /// Rows in memory after which files are written.
         flush_rows: usize = 1_048_576, Restart, 1..=67_108_864;
-        /// Block memory held by rows after which files are written.
+        /// Memory held by rows after which files are written; three eighths of the memory budget at most.
         flush_mib: usize = 96, Restart, 1..=1_048_576;
         /// Age at which rows are written to files however few there are. What is younger is lost
         /// when the process is killed.

@@ -4,6 +4,9 @@ use model::CallMessage;
 
 use super::has_sdp;
 
+/// Reason phrases are cut after this many characters: the method behind them says more.
+const REASON_CHARS: usize = 28;
+
 /// What a message is, for one arrow of a ladder: `INVITE (SDP)`, `200 OK (INVITE)`,
 /// `183 Session Progress (INVITE, SDP)`, or `not SIP: no header end` for what could not be read.
 ///
@@ -21,7 +24,10 @@ pub fn label(message: &CallMessage) -> String {
             let mut text = code.to_string();
             if let Some(reason) = message.reason.as_deref().filter(|reason| !reason.is_empty()) {
                 text.push(' ');
-                text.push_str(reason);
+                text.extend(reason.chars().take(REASON_CHARS));
+                if reason.chars().nth(REASON_CHARS).is_some() {
+                    text.push('…');
+                }
             }
             match (method, has_sdp(message)) {
                 (Some(method), true) => text.push_str(&format!(" ({method}, SDP)")),

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use arrow_array::types::{Int32Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, RecordBatch, cast::AsArray};
 use arrow_schema::DataType;
 use model::{CallMessage, Media, Nanos};
 
-use super::literal;
+use super::{literal, text_at, texts, time_at};
 use crate::error::LakeError;
 use crate::sql::{Answer, Engine, ScanReport};
 
@@ -54,11 +54,7 @@ fn legs(engine: &Engine, call_id: &str) -> Result<BTreeSet<String>, LakeError> {
     let mut ids = BTreeSet::from([call_id.to_owned()]);
     for batch in &answer.batches {
         for column in batch.columns() {
-            ids.extend(
-                (0..batch.num_rows())
-                    .filter_map(|row| text(column.as_ref(), row))
-                    .filter(|id| !id.is_empty()),
-            );
+            ids.extend(texts(column.as_ref()).into_iter().filter(|id| !id.is_empty()));
         }
     }
     Ok(ids)
@@ -66,7 +62,7 @@ fn legs(engine: &Engine, call_id: &str) -> Result<BTreeSet<String>, LakeError> {
 
 fn read(batch: &RecordBatch) -> Vec<CallMessage> {
     let column = |name: &str| batch.column_by_name(name).map(AsRef::as_ref);
-    let text = |name: &str, row| column(name).and_then(|array| text(array, row));
+    let text = |name: &str, row| column(name).and_then(|array| text_at(array, row));
     let int = |name: &str, row| column(name).and_then(|array| number(array, row));
     let port = |name: &str, row| int(name, row).and_then(|port| u16::try_from(port).ok()).unwrap_or(0);
     let ip = |name: &str, row| text(name, row).and_then(|text: String| text.parse().ok());
@@ -121,18 +117,6 @@ fn media(text: &str) -> Vec<Media> {
         .collect()
 }
 
-fn text(array: &dyn Array, row: usize) -> Option<String> {
-    if array.is_null(row) {
-        return None;
-    }
-    match array.data_type() {
-        DataType::Utf8 => Some(array.as_string::<i32>().value(row).to_owned()),
-        DataType::LargeUtf8 => Some(array.as_string::<i64>().value(row).to_owned()),
-        DataType::Utf8View => Some(array.as_string_view().value(row).to_owned()),
-        _ => None,
-    }
-}
-
 fn bytes(array: &dyn Array, row: usize) -> Option<Vec<u8>> {
     if array.is_null(row) {
         return None;
@@ -152,9 +136,7 @@ fn number(array: &dyn Array, row: usize) -> Option<i64> {
     match array.data_type() {
         DataType::Int32 => Some(i64::from(array.as_primitive::<Int32Type>().value(row))),
         DataType::Int64 => Some(array.as_primitive::<Int64Type>().value(row)),
-        DataType::Timestamp(arrow_schema::TimeUnit::Microsecond, _) => {
-            Some(array.as_primitive::<TimestampMicrosecondType>().value(row))
-        }
+        DataType::Timestamp(..) => time_at(array, row),
         _ => None,
     }
 }

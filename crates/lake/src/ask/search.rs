@@ -6,11 +6,17 @@ use std::net::IpAddr;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{literal, parse_time};
+use super::{literal, parse_time, texts, time_at};
+use crate::error::LakeError;
+use crate::sql::{Answer, Engine};
 
 /// The most rows a search returns.
 pub const MAX_LIMIT: usize = 10_000;
 const DEFAULT_LIMIT: usize = 100;
+/// Messages looked at for each call that is wanted, at first.
+const MESSAGES_PER_CALL: usize = 64;
+/// Messages looked at, at most, before a page of calls is left short.
+const MOST_MESSAGES: usize = 1_000_000;
 
 /// What a result row is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,57 +69,79 @@ impl Search {
         self.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT)
     }
 
-    /// The statement that answers the search.
+    /// Messages: the time of the last row of the page comes first, from the columns that the filters
+    /// need; then only what is not older is read in full.
     ///
     /// # Errors
-    /// One sentence that names the filter and says what it should look like.
-    pub fn sql(&self, now: Timestamp) -> Result<String, String> {
-        let conditions = self.conditions(now)?;
-        let filter = if conditions.is_empty() {
-            String::new()
-        } else {
-            format!(" WHERE {}", conditions.join(" AND "))
-        };
-        let page = format!("LIMIT {} OFFSET {}", self.row_limit(), self.offset.unwrap_or(0));
-        Ok(match self.by {
-            By::Message => {
-                format!("SELECT {MESSAGE_COLUMNS} FROM sip{filter} ORDER BY ts DESC, call_id {page}")
-            }
-            By::Call => self.calls(&filter, &page, now)?,
-        })
+    /// [`LakeError::Query`] names the filter that is wrong and says what it should look like.
+    pub fn run(&self, engine: &Engine, now: Timestamp) -> Result<Answer, LakeError> {
+        let conditions = self.conditions(now).map_err(LakeError::Query)?;
+        match self.by {
+            By::Message => self.messages(engine, conditions),
+            By::Call => self.calls(engine, conditions, now),
+        }
     }
 
-    /// Calls with a message that matches: the filter finds Call-IDs, the times bound what is read of them.
-    fn calls(&self, filter: &str, page: &str, now: Timestamp) -> Result<String, String> {
-        let times = self.times(now)?;
-        let mut parts = vec!["call_id IS NOT NULL".to_owned()];
-        parts.extend(times);
-        if let Some(id) = self.call_id.as_deref().filter(|id| !id.is_empty()) {
-            parts.push(matches("call_id", id));
+    fn last_of_page(&self) -> usize {
+        self.row_limit().saturating_add(self.offset.unwrap_or(0)).min(1_000_000)
+    }
+
+    fn messages(&self, engine: &Engine, mut conditions: Vec<String>) -> Result<Answer, LakeError> {
+        let skipped = self.last_of_page() - 1;
+        let edge =
+            format!("SELECT ts FROM sip{} ORDER BY ts DESC LIMIT 1 OFFSET {skipped}", filter(&conditions));
+        let first = engine.query(&edge, 1)?;
+        if let Some(micros) = first.batches.iter().find_map(|batch| time_at(batch.column(0).as_ref(), 0)) {
+            conditions.push(format!("ts >= make_timestamptz({micros})"));
         }
-        let bounds = parts.join(" AND ");
-        // Without a filter beyond time and Call-ID every call in the range matches: no second look.
-        let narrowed = self.conditions(now)?.len() + 1 > parts.len();
-        let wanted = if narrowed {
-            format!(" AND call_id IN (SELECT call_id FROM sip{filter})")
-        } else {
-            String::new()
+        let (limit, offset) = (self.row_limit(), self.offset.unwrap_or(0));
+        let rows = format!(
+            "SELECT {MESSAGE_COLUMNS} FROM sip{} ORDER BY ts DESC, call_id LIMIT {limit} OFFSET {offset}",
+            filter(&conditions)
+        );
+        Ok(engine.query(&rows, limit)?.after(first))
+    }
+
+    /// Calls: the newest matching messages name them, then all messages of those calls are read.
+    fn calls(
+        &self,
+        engine: &Engine,
+        mut conditions: Vec<String>,
+        now: Timestamp,
+    ) -> Result<Answer, LakeError> {
+        conditions.push("call_id IS NOT NULL".to_owned());
+        let filter = filter(&conditions);
+        let (limit, offset) = (self.row_limit(), self.offset.unwrap_or(0));
+        let mut newest = self.last_of_page().saturating_mul(MESSAGES_PER_CALL);
+        let named = loop {
+            let ids = format!(
+                "SELECT call_id, max(ts) AS latest, count(*) AS seen FROM \
+                 (SELECT call_id, ts FROM sip{filter} ORDER BY ts DESC LIMIT {newest}) \
+                 GROUP BY call_id ORDER BY latest DESC LIMIT {limit} OFFSET {offset}"
+            );
+            let named = engine.query(&ids, limit)?;
+            let found: usize = named.batches.iter().map(|batch| batch.num_rows()).sum();
+            // Calls of very many messages: look further back, within bounds.
+            if found == limit || newest > MOST_MESSAGES || !self.may_have_more(engine, &filter, newest)? {
+                break named;
+            }
+            newest = newest.saturating_mul(16);
         };
-        Ok(format!(
-            "WITH calls AS (SELECT call_id, min(ts) AS first_ts, max(ts) AS last_ts, count(*) AS messages, \
-             arg_min(struct_pack(method := method, from_user := from_user, from_host := from_host, \
-             to_user := to_user, to_host := to_host, src_ip := src_ip, dst_ip := dst_ip, node_name := node_name), \
-             (ts, code IS NOT NULL)) AS opening, \
-             list(struct_pack(ts := ts, method := method, code := code, reason := reason) ORDER BY ts) AS steps \
-             FROM sip WHERE {bounds}{wanted} GROUP BY call_id ORDER BY first_ts DESC {page}), \
-             finals AS (SELECT *, list_filter(steps, lambda s: s.code >= 200 AND s.method = opening.method) AS answers, \
-             list_filter(steps, lambda s: s.code IS NULL) AS requests FROM calls) \
-             SELECT first_ts, last_ts, round((epoch_us(last_ts) - epoch_us(first_ts)) / 1000.0, 3) AS duration_ms, call_id, \
-             opening.method AS method, opening.from_user AS from_user, opening.from_host AS from_host, \
-             opening.to_user AS to_user, opening.to_host AS to_host, opening.src_ip AS src_ip, \
-             opening.dst_ip AS dst_ip, messages, answers[-1].code AS code, answers[-1].reason AS reason, \
-             {STATE} AS state, opening.node_name AS node_name FROM finals ORDER BY first_ts DESC"
-        ))
+        let ids: Vec<String> =
+            named.batches.iter().flat_map(|batch| texts(batch.column(0).as_ref())).collect();
+        let list: Vec<String> = ids.iter().map(|id| literal(id)).collect();
+        let mut bounds = self.times(now).map_err(LakeError::Query)?;
+        bounds.push(if list.is_empty() {
+            "false".to_owned()
+        } else {
+            format!("call_id IN ({})", list.join(", "))
+        });
+        Ok(engine.query(&calls_sql(&bounds.join(" AND ")), limit)?.after(named))
+    }
+
+    fn may_have_more(&self, engine: &Engine, filter: &str, seen: usize) -> Result<bool, LakeError> {
+        let sql = format!("SELECT 1 FROM sip{filter} LIMIT 1 OFFSET {seen}");
+        Ok(engine.query(&sql, 1)?.batches.iter().any(|batch| batch.num_rows() > 0))
     }
 
     fn times(&self, now: Timestamp) -> Result<Vec<String>, String> {
@@ -167,6 +195,29 @@ impl Search {
     }
 }
 
+fn filter(conditions: &[String]) -> String {
+    if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) }
+}
+
+/// One row for each call among the messages within `bounds`.
+fn calls_sql(bounds: &str) -> String {
+    format!(
+        "WITH calls AS (SELECT call_id, min(ts) AS first_ts, max(ts) AS last_ts, count(*) AS messages, \
+         arg_min(struct_pack(method := method, from_user := from_user, from_host := from_host, \
+         to_user := to_user, to_host := to_host, src_ip := src_ip, dst_ip := dst_ip, node_name := node_name), \
+         (ts, code IS NOT NULL)) AS opening, \
+         list(struct_pack(ts := ts, method := method, code := code, reason := reason) ORDER BY ts) AS steps \
+         FROM sip WHERE {bounds} GROUP BY call_id), \
+         finals AS (SELECT *, list_filter(steps, lambda s: s.code >= 200 AND s.method = opening.method) AS answers, \
+         list_filter(steps, lambda s: s.code IS NULL) AS requests FROM calls) \
+         SELECT first_ts, last_ts, round((epoch_us(last_ts) - epoch_us(first_ts)) / 1000.0, 3) AS duration_ms, call_id, \
+         opening.method AS method, opening.from_user AS from_user, opening.from_host AS from_host, \
+         opening.to_user AS to_user, opening.to_host AS to_host, opening.src_ip AS src_ip, \
+         opening.dst_ip AS dst_ip, messages, answers[-1].code AS code, answers[-1].reason AS reason, \
+         {STATE} AS state, opening.node_name AS node_name FROM finals ORDER BY first_ts DESC"
+    )
+}
+
 /// The columns of a result by message.
 const MESSAGE_COLUMNS: &str = "ts, call_id, cid, method, code, reason, cseq, from_user, from_host, to_user, to_host, \
      src_ip, src_port, dst_ip, dst_port, transport, node_id, node_name, user_agent, code IS NULL AS is_request, parse_error";
@@ -175,7 +226,6 @@ const MESSAGE_COLUMNS: &str = "ts, call_id, cid, method, code, reason, cseq, fro
 const STATE: &str = "CASE \
      WHEN opening.method = 'INVITE' AND len(list_filter(requests, lambda s: s.method = 'BYE')) > 0 THEN 'ended' \
      WHEN opening.method = 'INVITE' AND (answers[-1].code = 487 OR len(list_filter(requests, lambda s: s.method = 'CANCEL')) > 0) THEN 'cancelled' \
-     WHEN answers[-1].code IN (401, 407) THEN 'challenged' \
      WHEN answers[-1].code >= 400 THEN 'failed' \
      WHEN answers[-1].code >= 300 THEN 'redirected' \
      WHEN opening.method = 'INVITE' AND answers[-1].code >= 200 THEN 'answered' \
@@ -276,7 +326,7 @@ mod tests {
     use super::*;
 
     fn sql(search: &Search) -> Result<String, String> {
-        search.sql("2026-11-21T10:00:00Z".parse().unwrap())
+        Ok(filter(&search.conditions("2026-11-21T10:00:00Z".parse().unwrap())?))
     }
 
     #[test]

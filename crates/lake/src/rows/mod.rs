@@ -202,11 +202,12 @@ impl Rows {
             &mut self.sip_addresses,
             &mut self.escaped,
         );
-        self.escaped.payload(&mut self.sip, PAYLOAD, PAYLOAD_RAW, payload);
+        let text = self.escaped.payload(&mut self.sip, PAYLOAD, PAYLOAD_RAW, payload);
         let mut cid = hep.correlation_id;
-        let parsed = match packed {
-            Some(why) => Err(why),
-            None => decode::sip::parse(payload).map_err(|error| error.what.as_str()),
+        let parsed = match (packed, text) {
+            (Some(why), _) => Err(why),
+            (None, Some(text)) => decode::sip::parse_str(text).map_err(|error| error.what.as_str()),
+            (None, None) => decode::sip::parse(payload).map_err(|error| error.what.as_str()),
         };
         let (unparsed, problems) = match parsed {
             Ok(message) => {

@@ -42,15 +42,24 @@ impl Escaped {
     }
 
     /// Sets the payload columns: text where it is UTF-8, else escaped text beside the exact bytes.
+    /// Returns it as text where it is.
     #[inline]
-    pub fn payload(&mut self, columns: &mut Columns, column: usize, raw: usize, bytes: &[u8]) {
-        match simdutf8::basic::from_utf8(bytes) {
-            Ok(text) => columns.payload(column, text),
-            Err(_) => {
+    pub fn payload<'a>(
+        &mut self,
+        columns: &mut Columns,
+        column: usize,
+        raw: usize,
+        bytes: &'a [u8],
+    ) -> Option<&'a str> {
+        let text = simdutf8::basic::from_utf8(bytes).ok();
+        match text {
+            Some(text) => columns.payload(column, text),
+            None => {
                 columns.bytes(raw, bytes);
                 columns.payload(column, self.escape(bytes));
             }
         }
+        text
     }
 
     /// Valid UTF-8 as it is, every other byte as `\xHH`.

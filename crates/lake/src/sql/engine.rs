@@ -83,6 +83,21 @@ pub struct Answer {
     pub elapsed: Duration,
 }
 
+impl Answer {
+    /// The answer to a question that took another one before it: its time and what it read count, too.
+    pub fn after(mut self, first: Self) -> Self {
+        self.elapsed += first.elapsed;
+        for earlier in first.scan {
+            match self.scan.iter_mut().find(|report| report.table == earlier.table) {
+                // The first question reads at least as much as the second.
+                Some(report) => *report = earlier,
+                None => self.scan.push(earlier),
+            }
+        }
+        self
+    }
+}
+
 /// The engine over one lake.
 #[derive(Debug)]
 pub struct Engine {
@@ -191,7 +206,9 @@ impl Engine {
             hot_rows: hot.len(),
         };
         let registered = hot_scan::register(hot);
-        connection.execute_batch(&view_sql(table, &kept, registered.token)).map_err(explain)?;
+        connection
+            .execute_batch(&view_sql(table, &kept, registered.token))
+            .map_err(|error| explain_of("", error))?;
         Ok((report, registered))
     }
 
@@ -219,7 +236,7 @@ impl Engine {
         });
         match result {
             (Err(_), true) => Err(LakeError::Timeout { seconds: timeout.as_secs() }),
-            (Err(error), false) => Err(explain(error)),
+            (Err(error), false) => Err(explain_of(sql, error)),
             (Ok(found), _) => Ok(found),
         }
     }
@@ -334,6 +351,17 @@ fn explained(schema: &SchemaRef, report: &ScanReport) -> Option<RecordBatch> {
         Arc::new(StringArray::from(vec![report.to_string()])),
     ];
     RecordBatch::try_new(Arc::clone(schema), columns).ok()
+}
+
+/// The same for a statement: trouble with a file that it does not name itself is not its fault.
+fn explain_of(sql: &str, error: duckdb::Error) -> LakeError {
+    match explain(error) {
+        LakeError::Query(text) if text.contains(".parquet") && !sql.contains(".parquet") => {
+            let what = text.split_once("Error: ").map_or(text.as_str(), |(_, what)| what);
+            LakeError::DamagedFile(what.lines().next().unwrap_or(what).to_owned())
+        }
+        other => other,
+    }
 }
 
 /// The engine's message without its address in the source.

@@ -16,7 +16,7 @@ use super::report::{self, Row};
 use super::{INVITE, Settings};
 use crate::pipeline::{HepSink, Live, SealLimits};
 
-/// Receive memory in all, as `serve` has by default.
+/// Memory in all, of which five eighths are blocks, as in `serve`.
 const BUDGET: usize = 256 << 20;
 const BLOCK_BYTES: usize = 1 << 20;
 /// Messages between two looks at the clock.
@@ -55,7 +55,7 @@ fn one(settings: &Settings, name: &str, compression: Codec) -> Result<Row> {
         let shards: Vec<_> = (0..settings.shards)
             .map(|number| {
                 let (lake, counters) = (Arc::clone(&lake), board.shard());
-                let memory = BUDGET / settings.shards;
+                let memory = BUDGET / 8 * 5 / settings.shards;
                 scope.spawn(move || feed(number, memory, lake, counters, until))
             })
             .collect();

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use lake::ask;
 
-use crate::cli::{By, Call, Search, Sql};
+use crate::cli::{By, Call, Format, Search, Sql};
 use crate::client::Lakeside;
 use crate::output;
 
@@ -45,7 +45,19 @@ pub fn search(search: Search) -> Result<ExitCode> {
             By::Call => ask::By::Call,
         },
     };
-    output::print(&lakeside.search(&question)?, search.format, search.scan)?;
+    let mut rows = lakeside.search(&question)?;
+    if search.format == Format::Table {
+        // What fits a terminal; the other formats have every column.
+        rows.narrow(match question.by {
+            ask::By::Message => {
+                &["ts", "method", "code", "from_user", "to_user", "src_ip", "dst_ip", "call_id"]
+            }
+            ask::By::Call => {
+                &["first_ts", "method", "state", "code", "from_user", "to_user", "messages", "call_id"]
+            }
+        });
+    }
+    output::print(&rows, search.format, search.scan)?;
     Ok(ExitCode::SUCCESS)
 }
 

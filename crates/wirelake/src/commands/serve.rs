@@ -217,15 +217,17 @@ fn lake_options(plan: &Plan) -> LakeOptions {
         Compression::Snappy => Codec::Snappy,
         Compression::None => Codec::None,
     };
+    let budget = plan.memory.budget_mib << 20;
     LakeOptions {
         flush: FlushLimits {
             rows: plan.lake.flush_rows,
-            bytes: plan.lake.flush_mib << 20,
+            // Writing begins well before the limit below, or reading would wait for the next flush by age.
+            bytes: (plan.lake.flush_mib << 20).min(budget / 8 * 3),
             age: Duration::from_secs(plan.lake.flush_s),
         },
         file: FileOptions { compression, row_group_rows: plan.lake.row_group_rows },
         writers: plan.threads.writers.max(1),
-        hot_limit_bytes: (plan.memory.budget_mib << 20) / 4 * 3,
+        hot_limit_bytes: budget / 8 * 5,
         close_timeout: CLOSE_TIMEOUT,
     }
 }

@@ -50,7 +50,9 @@ impl Server {
     pub fn start(plan: &Plan, lake: &Arc<Lake>, board: &Board, live: &Arc<Live>) -> Result<Self> {
         let count = plan.threads.shards.max(1);
         let block_bytes = plan.memory.block_kib << 10;
-        let blocks = ((plan.memory.budget_mib << 20) / block_bytes / count).max(2);
+        // The columns that point into the blocks need the rest.
+        let receive = (plan.memory.budget_mib << 20) / 8 * 5;
+        let blocks = (receive / block_bytes / count).max(2);
         let config = ShardConfig {
             max_connections: plan.hep.tcp_connections,
             partial_timeout: Duration::from_secs(plan.hep.tcp_frame_timeout_s),

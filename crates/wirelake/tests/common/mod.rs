@@ -120,9 +120,12 @@ impl Server {
     pub fn start(data: &Path, more: &[&str]) -> Self {
         let data = data.to_str().unwrap();
         let mut arguments = vec!["serve", "--data", data, "--print-ports"];
-        for (flag, default) in
-            [("--hep-udp", "127.0.0.1:0"), ("--hep-tcp", "127.0.0.1:0"), ("--api", "127.0.0.1:0"), ("--shards", "2")]
-        {
+        for (flag, default) in [
+            ("--hep-udp", "127.0.0.1:0"),
+            ("--hep-tcp", "127.0.0.1:0"),
+            ("--api", "127.0.0.1:0"),
+            ("--shards", "2"),
+        ] {
             if !more.contains(&flag) {
                 arguments.extend([flag, default]);
             }
@@ -207,14 +210,18 @@ impl Server {
 
     /// Waits until so many units came in, lost ones included.
     pub fn received(&self, units: u64) {
-        wait(&format!("{units} units"), || (self.ledger()["in"]["total"].as_u64() >= Some(units)).then_some(()));
+        wait(&format!("{units} units"), || {
+            (self.ledger()["in"]["total"].as_u64() >= Some(units)).then_some(())
+        });
     }
 
     /// Waits until so many units came in, lost ones included, and every row of them can be queried.
     pub fn settled(&self, units: u64) -> Value {
         wait(&format!("{units} units in the books"), || {
             let ledger = self.ledger();
-            let done = ledger["in"]["total"] == units && ledger["store"]["building"] == 0 && ledger["in_flight"] == 0;
+            let done = ledger["in"]["total"] == units
+                && ledger["store"]["building"] == 0
+                && ledger["in_flight"] == 0;
             (done || ledger["in"]["total"].as_u64() > Some(units)).then_some(ledger)
         })
     }
@@ -243,7 +250,9 @@ impl Server {
 
     /// Sends the process a signal.
     pub fn signal(&self, name: &str) {
-        let status = Command::new("sh").args(["-c", "kill -s \"$0\" \"$1\"", name, &self.child.id().to_string()]).status();
+        let status = Command::new("sh")
+            .args(["-c", "kill -s \"$0\" \"$1\"", name, &self.child.id().to_string()])
+            .status();
         assert!(status.unwrap().success());
     }
 
@@ -252,7 +261,8 @@ impl Server {
         self.signal("TERM");
         let status = self.child.wait().unwrap();
         let log = self.log.whole();
-        let ledger = log.rsplit_once("ledger=").and_then(|(_, text)| serde_json::from_str(text.lines().next()?).ok());
+        let ledger =
+            log.rsplit_once("ledger=").and_then(|(_, text)| serde_json::from_str(text.lines().next()?).ok());
         let ledger = ledger.unwrap_or_else(|| panic!("no books at the end: {log}"));
         Stopped { status, ledger, log }
     }
@@ -290,6 +300,12 @@ pub fn balanced(ledger: &Value) {
 pub fn dropped(ledger: &Value, reason: &str) -> u64 {
     let drops = ledger["drops"].as_array().unwrap();
     drops.iter().find(|drop| drop["reason"] == reason).map_or(0, |drop| drop["count"].as_u64().unwrap())
+}
+
+/// How often something odd was noticed.
+pub fn noticed(ledger: &Value, name: &str) -> u64 {
+    let notices = ledger["notices"].as_array().unwrap();
+    notices.iter().find(|notice| notice["name"] == name).map_or(0, |notice| notice["count"].as_u64().unwrap())
 }
 
 /// Datagrams that the kernel lost before they reached any socket, on the whole machine.
