@@ -55,7 +55,12 @@ impl<T: Copy + Default> Numbers<T> {
             return None;
         }
         self.pad(rows);
-        Some((std::mem::take(&mut self.values), self.nulls.finish()))
+        let mut values = std::mem::take(&mut self.values);
+        // Batches sealed for their age have few rows, and room for many must not stay with them.
+        if values.len() < values.capacity() / 2 {
+            values.shrink_to_fit();
+        }
+        Some((values, self.nulls.finish()))
     }
 }
 

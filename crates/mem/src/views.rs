@@ -217,7 +217,11 @@ impl ViewSet {
                     return nothing.get_or_insert_with(|| StringViewArray::new_null(rows)).clone();
                 }
                 column.pad(rows);
-                let views = std::mem::take(&mut column.views);
+                let mut views = std::mem::take(&mut column.views);
+                // Batches sealed for their age have few rows, and room for many must not stay with them.
+                if views.len() < views.capacity() / 2 {
+                    views.shrink_to_fit();
+                }
                 let nulls = column.nulls.finish();
                 // A column of short values needs none of the buffers; not keeping them lets the blocks
                 // go as soon as the columns that do need them are gone.

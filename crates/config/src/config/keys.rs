@@ -66,7 +66,8 @@ settings! {
 
     /// What memory may be used for. What cannot be kept within is shed and counted.
     memory: Memory {
-        /// Blocks that packets are received into and that rows point into, all shards together.
+        /// Memory for packets and rows until they are in files, all shards together: five eighths are
+        /// blocks that packets are received into, the rest is for the columns that point into them.
         budget_mib: usize = 256, Restart, 16..=1_048_576;
         /// Size of one block. Each shard needs two at all times.
         block_kib: usize = 1_024, Restart, 128..=16_384;

@@ -1,6 +1,6 @@
 //! `check` and `doctor`: what would run here, and whether this machine is fit for it.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -11,7 +11,7 @@ use crate::cli::Settings;
 /// Prints the resolved configuration.
 pub fn check(settings: &Settings) -> Result<ExitCode> {
     let plan = plan(settings)?;
-    print!("{}", plan.to_toml());
+    std::io::stdout().write_all(plan.to_toml().as_bytes())?;
     for warning in &plan.warnings {
         eprintln!("wirelake: {warning}");
     }
@@ -22,6 +22,7 @@ pub fn check(settings: &Settings) -> Result<ExitCode> {
 pub fn doctor(settings: &Settings) -> Result<ExitCode> {
     let plan = plan(settings)?;
     let findings = config::doctor::checks(&plan);
-    print!("{}", config::doctor::render(&findings, std::io::stdout().is_terminal()));
+    let text = config::doctor::render(&findings, std::io::stdout().is_terminal());
+    std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::from(config::doctor::exit_code(&findings)))
 }

@@ -4,6 +4,7 @@ mod ask;
 mod machine;
 mod serve;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -31,7 +32,10 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "wirelake", &mut std::io::stdout());
+            // Through memory, because the generator panics when its output is closed.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "wirelake", &mut script);
+            std::io::stdout().write_all(&script)?;
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -171,10 +171,10 @@ impl<H: Handover> Sink for HepSink<H> {
     fn batch_end(&mut self, now: i64, counters: &mut ShardCounters) {
         self.refresh();
         self.now = now;
-        let due = self.rows.len() >= self.limits.rows
-            || self.rows.held_bytes() >= self.limits.bytes
-            || now.saturating_sub(self.since) >= self.limits.age_ns;
-        if due && !self.rows.is_empty() {
+        // Without a row too: blocks that held nothing but refused packets must go back.
+        let full = self.rows.len() >= self.limits.rows || self.rows.held_bytes() >= self.limits.bytes;
+        let old = !self.rows.is_empty() && now.saturating_sub(self.since) >= self.limits.age_ns;
+        if full || old {
             self.seal(counters);
         }
     }

@@ -92,6 +92,8 @@ fn display_name(value: Text<'_>) -> (Option<&[u8]>, Text<'_>) {
     }
     match value.find([b'<']) {
         Some(at) => (value.upto(at).trim_end().some(), value.from(at)),
+        // A quote that is never closed: whatever this was, it is no URI.
+        None if value.first() == Some(b'"') => (None, value.from(value.end())),
         None => (None, value),
     }
 }
