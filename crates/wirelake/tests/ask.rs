@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::process::{Output, Stdio};
 
 use common::packets::{EPOCH, answer, envelope, request, wrap};
-use common::{Server, complaint, folder, run, text, wait, wirelake};
+use common::{Server, complaint, folder, run, text, wirelake};
 use envelope::hep::{Hep, RawTime};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -22,9 +22,10 @@ struct Calls {
 }
 
 impl Calls {
-    fn new(more: &[&str]) -> Self {
+    /// Waits until all of it can be found.
+    fn new() -> Self {
         let data = folder();
-        let server = Server::start(data.path(), more);
+        let server = Server::start(data.path(), &[]);
         let mut stream = TcpStream::connect(server.tcp()).unwrap();
         let mut count = 0;
         let mut send = |hep: &Hep<'_>, minute: u32, milli: u32, payload: &str| {
@@ -51,7 +52,13 @@ impl Calls {
             node_name: Some(b"edge-2"),
             ..envelope()
         };
-        let back = Hep { src: there.dst, dst: there.src, src_port: Some(5080), dst_port: Some(5060), ..there.clone() };
+        let back = Hep {
+            src: there.dst,
+            dst: there.src,
+            src_port: Some(5080),
+            dst_port: Some(5060),
+            ..there.clone()
+        };
         let other = |text: String| text.replace("alice@", "carol@").replace("bob@", "dave@");
         send(&there, 2, 0, &other(request("INVITE", ODD)));
         send(&back, 2, 40, &other(answer(486, "Busy Here", "INVITE", ODD)));
@@ -61,15 +68,8 @@ impl Calls {
         let back = Hep { src: there.dst, dst: there.src, ..there.clone() };
         send(&there, 3, 0, &request("REGISTER", "registration"));
         send(&back, 3, 20, &answer(401, "Unauthorized", "REGISTER", "registration"));
-        server.received(count);
+        server.settled(count);
         Self { server, data }
-    }
-
-    /// Also waits until all of it can be found.
-    fn ready(more: &[&str]) -> Self {
-        let calls = Self::new(more);
-        wait("twelve rows", || (calls.server.rows("sip") == 12).then_some(()));
-        calls
     }
 
     /// Runs a command against the server.
@@ -87,7 +87,7 @@ impl Calls {
 
 #[test]
 fn filters_find_what_they_say() {
-    let calls = Calls::ready(&[]);
+    let calls = Calls::new();
     for (filters, count) in [
         (&[][..], 12),
         (&["--method", "INVITE"], 6),
@@ -111,7 +111,7 @@ fn filters_find_what_they_say() {
         (&["--port", "5080"], 3),
         (&["--code", "200"], 2),
         (&["--code", "4xx"], 2),
-        (&["--code", "100, 18x,486"], 2),
+        (&["--code", "100, 180,486"], 3),
         (&["--code", "1xx"], 2),
         (&["--node", "2002"], 3),
         (&["--node", "edge-1"], 7),
@@ -123,27 +123,28 @@ fn filters_find_what_they_say() {
         (&["--since", "1h"], 0),
         (&["--method", "INVITE", "--code", "4xx", "--node", "edge-2", "--port", "5060"], 1),
     ] {
-        if filters.contains(&"100, 18x,486") {
-            // A class has two x.
-            let output = calls.run(&[&["search"], filters].concat());
-            assert!(complaint(&output).contains("18x") && !output.status.success());
-            continue;
-        }
         let found = calls.search(filters);
         assert_eq!(found.len(), count, "{filters:?}: {found:#?}");
     }
     // The newest comes first, a page after another.
-    let pages: Vec<Value> = (0..4).flat_map(|page| calls.search(&["-n", "3", "--offset", &(page * 3).to_string()])).collect();
+    let pages: Vec<Value> =
+        (0..4).flat_map(|page| calls.search(&["-n", "3", "--offset", &(page * 3).to_string()])).collect();
     assert_eq!(pages, calls.search(&[]));
     assert!(pages.is_sorted_by(|one, other| one["ts"].as_str() >= other["ts"].as_str()));
 
     let found = calls.search(&["--by", "call"]);
     let of = |id: &str| found.iter().find(|call| call["call_id"] == id).unwrap();
     assert_eq!(found.len(), 3, "{found:#?}");
-    assert_eq!((&of("answered@example.com")["state"], &of("answered@example.com")["messages"]), (&"ended".into(), &7.into()));
+    assert_eq!(
+        (&of("answered@example.com")["state"], &of("answered@example.com")["messages"]),
+        (&"ended".into(), &7.into())
+    );
     assert_eq!(of("answered@example.com")["duration_ms"], 60_005.0);
-    assert_eq!((&of(ODD)["state"], &of(ODD)["code"], &of(ODD)["from_user"]), (&"failed".into(), &486.into(), &"carol".into()));
-    assert_eq!(of("registration")["state"], "challenged");
+    assert_eq!(
+        (&of(ODD)["state"], &of(ODD)["code"], &of(ODD)["from_user"]),
+        (&"failed".into(), &486.into(), &"carol".into())
+    );
+    assert_eq!((&of("registration")["state"], &of("registration")["code"]), (&"failed".into(), &401.into()));
     // A call is found by any of its messages and shown whole.
     let found = calls.search(&["--by", "call", "--code", "180"]);
     assert_eq!((found.len(), &found[0]["messages"]), (1, &7.into()));
@@ -152,6 +153,7 @@ fn filters_find_what_they_say() {
         (["--ip", "10.0.0"], "is no IP address"),
         (["--ip", "10.0.0.0/40"], "10.1.0.0/16"),
         (["--code", "busy"], "4xx"),
+        (["--code", "18x"], "18x"),
         (["--since", "soon"], "15m"),
     ] {
         let output = calls.run(&[&["search"], &filters[..]].concat());
@@ -162,12 +164,12 @@ fn filters_find_what_they_say() {
 
 #[test]
 fn sql_is_answered_in_every_format() {
-    let calls = Calls::ready(&[]);
+    let calls = Calls::new();
     let query = "SELECT method, count(*) AS n FROM sip GROUP BY ALL ORDER BY n DESC, method";
     let sql = |format: &str| text(&calls.run(&["sql", query, "--format", format]));
     let rows: Vec<Value> = serde_json::from_str(&sql("json")).unwrap();
-    assert_eq!((rows.len(), &rows[0]["method"], &rows[0]["n"]), (5, &"INVITE".into(), &6.into()), "{rows:?}");
-    assert_eq!(sql("csv"), "method,n\nINVITE,6\nACK,2\nBYE,2\nREGISTER,2\n".replace("REGISTER,2\n", "REGISTER,2\n"));
+    assert_eq!((rows.len(), &rows[0]["method"], &rows[0]["n"]), (4, &"INVITE".into(), &6.into()), "{rows:?}");
+    assert_eq!(sql("csv"), "method,n\nINVITE,6\nACK,2\nBYE,2\nREGISTER,2\n");
     let table = sql("table");
     let lines: Vec<&str> = table.lines().collect();
     assert!(lines[0].contains("method") && lines[0].contains('n'), "{table}");
@@ -184,7 +186,11 @@ fn sql_is_answered_in_every_format() {
 
     let output = calls.run(&["sql", "SELECT * FROM sip", "--limit", "5", "--format", "json", "--scan"]);
     assert_eq!(serde_json::from_str::<Vec<Value>>(&text(&output)).unwrap().len(), 5);
-    assert!(complaint(&output).contains("there are more") && complaint(&output).contains("files read"), "{}", complaint(&output));
+    assert!(
+        complaint(&output).contains("there are more") && complaint(&output).contains("files read"),
+        "{}",
+        complaint(&output)
+    );
 
     for (query, words) in [
         ("SELEC 1", "SELEC"),
@@ -199,10 +205,15 @@ fn sql_is_answered_in_every_format() {
         let output = calls.run(&["sql", query]);
         let said = complaint(&output);
         assert_eq!(output.status.code(), Some(1), "{query}: {said}");
-        assert!(said.contains(words) && said.starts_with("wirelake: ") && !said.contains("root:"), "{query}: {said}");
+        assert!(
+            said.contains(words) && said.starts_with("wirelake: ") && !said.contains("root:"),
+            "{query}: {said}"
+        );
     }
     // The tables of Homer 11 are there by name.
-    let homer = calls.server.sql("SELECT session_id, caller, callee, response_code FROM hep_proto_1_call WHERE method = '486'");
+    let homer = calls
+        .server
+        .sql("SELECT session_id, caller, callee, response_code FROM hep_proto_1_call WHERE method = '486'");
     assert_eq!((homer.len(), &homer[0]["caller"]), (1, &"carol".into()), "{homer:?}");
 
     // A folder is read without a server, also beside one that is at work.
@@ -216,14 +227,29 @@ fn sql_is_answered_in_every_format() {
     assert!(complaint(&output).contains("there is no lake in"), "{}", complaint(&output));
     // And without either, there is a way out.
     let output = run(&["sql", "SELECT 1", "--server", &url]);
-    assert!(complaint(&output).contains("no wirelake answers") && complaint(&output).contains("serve"), "{}", complaint(&output));
+    assert!(
+        complaint(&output).contains("no wirelake answers") && complaint(&output).contains("serve"),
+        "{}",
+        complaint(&output)
+    );
 }
 
 #[test]
 fn a_call_is_drawn_and_exported() {
-    let calls = Calls::ready(&[]);
+    let calls = Calls::new();
     let ladder = text(&calls.run(&["call", "answered@example.com", "--width", "100"]));
-    for words in ["INVITE", "100 Trying", "180 Ringing", "200 OK", "ACK", "BYE", "10.0.0.1", "10.0.0.2", "alice", "bob"] {
+    for words in [
+        "INVITE",
+        "100 Trying",
+        "180 Ringing",
+        "200 OK",
+        "ACK",
+        "BYE",
+        "10.0.0.1",
+        "10.0.0.2",
+        "alice",
+        "bob",
+    ] {
         assert!(ladder.contains(words), "{words}: {ladder}");
     }
     assert!(ladder.lines().all(|line| line.chars().count() <= 100), "{ladder}");
@@ -231,19 +257,29 @@ fn a_call_is_drawn_and_exported() {
     assert!(ascii.is_ascii() && ascii.contains("Call-ID: answered@example.com"), "{ascii}");
 
     let json: Value = serde_json::from_str(&text(&calls.run(&["call", ODD, "--json"]))).unwrap();
-    assert_eq!((&json["call_id"], &json["state"], &json["code"]), (&ODD.into(), &"failed".into(), &486.into()));
+    assert_eq!(
+        (&json["call_id"], &json["state"], &json["code"]),
+        (&ODD.into(), &"failed".into(), &486.into())
+    );
     assert_eq!(json["messages"].as_array().unwrap().len(), 3);
 
     let output = calls.run(&["call", "no such call"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(complaint(&output).contains("there is no call with the Call-ID no such call"), "{}", complaint(&output));
+    assert!(
+        complaint(&output).contains("there is no call with the Call-ID no such call"),
+        "{}",
+        complaint(&output)
+    );
 
     let mut url = reqwest::Url::parse(&calls.server.url()).unwrap();
     url.path_segments_mut().unwrap().extend(["api", "calls", ODD]);
     let path = url.path().to_owned();
     let found = calls.server.json(&path);
     assert_eq!((&found["call_id"], found["messages"].as_array().unwrap().len()), (&ODD.into(), 3));
-    assert_eq!((&found["messages"][0]["transport"], &found["messages"][1]["code"]), (&"tcp".into(), &486.into()));
+    assert_eq!(
+        (&found["messages"][0]["transport"], &found["messages"][1]["code"]),
+        (&"tcp".into(), &486.into())
+    );
     let (status, drawn) = calls.server.get(&format!("{path}/text"));
     assert!(status == 200 && drawn.contains("486 Busy Here"), "{drawn}");
     for part in ["", "/pcap", "/text"] {
@@ -254,7 +290,11 @@ fn a_call_is_drawn_and_exported() {
     // Written by the command or by the server, the capture is the same: three SIP packets with their bytes.
     let file = calls.data.path().join("call.pcap");
     let output = calls.run(&["call", ODD, "--pcap", file.to_str().unwrap()]);
-    assert!(text(&output).is_empty() && complaint(&output).starts_with("3 packets"), "{}", complaint(&output));
+    assert!(
+        text(&output).is_empty() && complaint(&output).starts_with("3 packets"),
+        "{}",
+        complaint(&output)
+    );
     let capture = std::fs::read(&file).unwrap();
     let magic = u32::from_ne_bytes(capture[..4].try_into().unwrap());
     assert!([0xa1b2_c3d4, 0xa1b2_3c4d].contains(&magic), "{magic:x}");
@@ -269,14 +309,22 @@ fn a_call_is_drawn_and_exported() {
 
 #[test]
 fn the_document_lists_every_route_and_every_route_answers() {
-    let calls = Calls::ready(&[]);
+    let calls = Calls::new();
     let document = calls.server.json("/api/openapi.json");
     assert!(document["openapi"].as_str().unwrap().starts_with('3'));
     let mut listed: Vec<&str> = document["paths"].as_object().unwrap().keys().map(String::as_str).collect();
     listed.sort_unstable();
     let routes = [
-        "/api/calls/{call_id}", "/api/calls/{call_id}/pcap", "/api/calls/{call_id}/text", "/api/health", "/api/ledger",
-        "/api/rate", "/api/search", "/api/sql", "/api/tables", "/metrics",
+        "/api/calls/{call_id}",
+        "/api/calls/{call_id}/pcap",
+        "/api/calls/{call_id}/text",
+        "/api/health",
+        "/api/ledger",
+        "/api/rate",
+        "/api/search",
+        "/api/sql",
+        "/api/tables",
+        "/metrics",
     ];
     assert_eq!(listed, routes);
     for route in listed.iter().filter(|route| **route != "/api/sql") {
@@ -285,9 +333,14 @@ fn the_document_lists_every_route_and_every_route_answers() {
     }
     assert_eq!(calls.server.json("/api/health")["status"], "ok");
     let tables = calls.server.json("/api/tables");
-    assert_eq!((&tables[0]["name"], &tables[0]["rows"], &tables[1]["name"]), (&"sip".into(), &12.into(), &"hep".into()));
+    assert_eq!(
+        (&tables[0]["name"], &tables[0]["rows"], &tables[1]["name"]),
+        (&"sip".into(), &12.into(), &"hep".into())
+    );
     assert_eq!(calls.server.json("/api/search?method=BYE&limit=1")["row_count"], 1);
-    for wrong in ["/api/search?nonsense=1", "/api/search?port=many", "/api/search?code=x", "/api/search?by=day"] {
+    for wrong in
+        ["/api/search?nonsense=1", "/api/search?port=many", "/api/search?code=x", "/api/search?by=day"]
+    {
         let (status, body) = calls.server.get(wrong);
         let sentence: Value = serde_json::from_str(&body).unwrap();
         assert!(status == 400 && sentence["error"].is_string(), "{wrong}: {status} {body}");
@@ -298,7 +351,8 @@ fn the_document_lists_every_route_and_every_route_answers() {
     assert!(status == 200 && page.contains("<html"), "{page}");
     let client = reqwest::blocking::Client::new();
     for body in ["", "{", "[]", "{\"sql\":\"SELECT 1\"}"] {
-        let request = client.post(format!("{}/api/sql", calls.server.url())).header("content-type", "application/json");
+        let request =
+            client.post(format!("{}/api/sql", calls.server.url())).header("content-type", "application/json");
         let response = request.body(body).send().unwrap();
         assert_eq!(response.status(), 400, "{body}");
         assert!(response.json::<Value>().unwrap()["error"].is_string(), "{body}");
@@ -307,7 +361,7 @@ fn the_document_lists_every_route_and_every_route_answers() {
 
 #[test]
 fn metrics_are_what_prometheus_reads() {
-    let calls = Calls::ready(&[]);
+    let calls = Calls::new();
     let (_, metrics) = calls.server.get("/metrics");
     let (mut kinds, mut seen) = (Vec::new(), Vec::new());
     for line in metrics.lines() {
@@ -331,38 +385,60 @@ fn metrics_are_what_prometheus_reads() {
     seen.sort();
     seen.dedup();
     assert!(seen.len() == count && count > 40);
-    assert!(metrics.contains("\nwirelake_rows_sip_total 12\n") && metrics.contains("\nwirelake_ledger_balanced 1\n"));
+    assert!(
+        metrics.contains("\nwirelake_rows_sip_total 12\n")
+            && metrics.contains("\nwirelake_ledger_balanced 1\n")
+    );
     assert!(metrics.contains("wirelake_drops_total{stage=\"envelope\",reason=\"not_hep\"} 0"));
 }
 
 #[test]
 fn only_who_may_ask_is_answered() {
-    let open = Calls::new(&[]);
-    let client = reqwest::blocking::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let data = folder();
+    let open = Server::start(data.path(), &[]);
+    let client =
+        reqwest::blocking::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
     let named = |host: &str| {
-        client.get(format!("{}/api/health", open.server.url())).header("host", host).send().unwrap().status().as_u16()
+        client
+            .get(format!("{}/api/health", open.url()))
+            .header("host", host)
+            .send()
+            .unwrap()
+            .status()
+            .as_u16()
     };
     for (host, status) in [
-        ("localhost:8080", 200), ("127.0.0.1", 200), ("[::1]:80", 200), ("evil.example", 403), ("127.0.0.1.evil.example:80", 403),
+        ("localhost:8080", 200),
+        ("127.0.0.1", 200),
+        ("[::1]:80", 200),
+        ("evil.example", 403),
+        ("127.0.0.1.evil.example:80", 403),
         ("10.0.0.1", 403),
     ] {
         assert_eq!(named(host), status, "{host}");
     }
 
-    let closed = Calls::new(&["--api-token", "s3cret"]);
-    let url = closed.server.url();
-    for path in ["/api/health", "/api/ledger", "/metrics", "/", "/api/openapi.json", "/api/calls/registration"] {
-        assert_eq!(closed.server.get(path).0, 401, "{path}");
-        let with = |token: &str| client.get(format!("{url}{path}")).bearer_auth(token).send().unwrap().status().as_u16();
+    let data = folder();
+    let closed = Server::start(data.path(), &["--api-token", "s3cret"]);
+    let url = closed.url();
+    assert_eq!(closed.get("/api/calls/registration").0, 401);
+    for path in ["/api/health", "/api/ledger", "/metrics", "/", "/api/openapi.json", "/api/search"] {
+        assert_eq!(closed.get(path).0, 401, "{path}");
+        let with = |token: &str| {
+            client.get(format!("{url}{path}")).bearer_auth(token).send().unwrap().status().as_u16()
+        };
         assert_eq!((with("s3cret"), with("s3cre"), with("")), (200, 401, 401), "{path}");
     }
-    assert_eq!(closed.server.ask("SELECT 1").0, 401);
+    assert_eq!(closed.ask("SELECT 1").0, 401);
     let opened = client.get(format!("{url}/?token=s3cret")).send().unwrap();
     assert_eq!((opened.status().as_u16(), opened.headers()["location"].to_str().unwrap()), (303, "/"));
     let cookie = opened.headers()["set-cookie"].to_str().unwrap().to_owned();
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
     let cookie = cookie.split(';').next().unwrap();
-    assert_eq!(client.get(format!("{url}/api/health")).header("cookie", cookie).send().unwrap().status(), 200);
+    assert_eq!(
+        client.get(format!("{url}/api/health")).header("cookie", cookie).send().unwrap().status(),
+        200
+    );
     assert_eq!(client.get(format!("{url}/?token=wrong")).send().unwrap().status(), 401);
 
     let sql = ["sql", "SELECT 1 AS one", "--format", "csv", "--server", &url];
@@ -370,7 +446,7 @@ fn only_who_may_ask_is_answered() {
     assert!(complaint(&refused).contains("token"), "{}", complaint(&refused));
     assert_eq!(text(&run(&[&sql[..], &["--token", "s3cret"]].concat())), "one\n1\n");
     // The token is a secret: neither the log nor `check` shows it.
-    let log = closed.server.stop().log;
+    let log = closed.stop().log;
     assert!(!log.contains("s3cret"), "{log}");
     let shown = run(&["check", "--api-token", "s3cret", "--set", "hep.key=k3y"]);
     assert!(!text(&shown).contains("s3cret") && !text(&shown).contains("k3y"), "{}", text(&shown));
@@ -386,8 +462,15 @@ fn commands_say_what_they_are_for() {
     assert_eq!(text(&run(&["--version"])), text(&run(&["version"])));
     let help = text(&run(&["--help"]));
     for (command, words) in [
-        ("serve", "--hep-udp"), ("sql", "--format"), ("search", "--call-id"), ("call", "--pcap"), ("check", "--config"),
-        ("doctor", "--config"), ("bench", "--json"), ("version", "version"), ("completions", "shell"),
+        ("serve", "--hep-udp"),
+        ("sql", "--format"),
+        ("search", "--call-id"),
+        ("call", "--pcap"),
+        ("check", "--config"),
+        ("doctor", "--config"),
+        ("bench", "--json"),
+        ("version", "version"),
+        ("completions", "shell"),
     ] {
         assert!(help.contains(command), "{help}");
         let help = text(&run(&[command, "--help"]));

@@ -88,11 +88,13 @@ impl Group {
             let count = rows.iter().filter(|(of, _)| *of == table).count() as u64;
             assert_eq!(again.rows(table), count);
         }
-        let packets: Vec<Value> = self.packets.iter().map(|(name, port, _)| described(name, *port, &rows)).collect();
+        let packets: Vec<Value> =
+            self.packets.iter().map(|(name, port, _)| described(name, *port, &rows)).collect();
         let kept = packets.iter().filter(|packet| packet["table"] != Value::Null).count();
         assert_eq!(kept, rows.len(), "a port stands for two packets");
         let books = books(&ledger);
-        let text = serde_json::to_string_pretty(&json!({ "packets": packets, "ledger": books })).unwrap() + "\n";
+        let text =
+            serde_json::to_string_pretty(&json!({ "packets": packets, "ledger": books })).unwrap() + "\n";
         compare(self.name, &text);
     }
 }
@@ -182,12 +184,27 @@ fn chunks() {
     group.hep("every generic chunk", &all);
     let [v6_source, v6_target] = ["2001:db8::1", "2001:db8:0:0:1::2"].map(|text| text.parse().ok());
     let all = everything(&group);
-    group.hep("IPv6 over TCP", &Hep { family: Some(10), src: v6_source, dst: v6_target, ip_proto: Some(6), ..all });
+    group.hep(
+        "IPv6 over TCP",
+        &Hep { family: Some(10), src: v6_source, dst: v6_target, ip_proto: Some(6), ..all },
+    );
     let mapped = "::ffff:192.0.2.1".parse().ok();
     let all = group.next();
-    group.hep("IPv4 in IPv6 over SCTP", &Hep { family: Some(10), src: mapped, ip_proto: Some(132), payload: everything(&group).payload, ..all });
+    group.hep(
+        "IPv4 in IPv6 over SCTP",
+        &Hep {
+            family: Some(10),
+            src: mapped,
+            ip_proto: Some(132),
+            payload: everything(&group).payload,
+            ..all
+        },
+    );
     let all = group.next();
-    group.hep("an IP protocol without a name", &Hep { ip_proto: Some(41), payload: everything(&group).payload, ..all });
+    group.hep(
+        "an IP protocol without a name",
+        &Hep { ip_proto: Some(41), payload: everything(&group).payload, ..all },
+    );
 
     let sip = request("OPTIONS", "chunk-order");
     group.chunks("payload first, correlation id last", |packet| {
@@ -234,10 +251,11 @@ fn chunks() {
             .chunk(0, id::PAYLOAD, sip.as_bytes());
     });
     group.chunks("text chunks that are not UTF-8", |packet| {
-        packet
-            .chunk(0, id::NODE_NAME, b"caf\xe9")
-            .chunk(0, id::CORRELATION_ID, b"id\xff\x00")
-            .chunk(0, id::PAYLOAD, sip.as_bytes());
+        packet.chunk(0, id::NODE_NAME, b"caf\xe9").chunk(0, id::CORRELATION_ID, b"id\xff\x00").chunk(
+            0,
+            id::PAYLOAD,
+            sip.as_bytes(),
+        );
     });
     group.chunks("MAC addresses of six bytes", |packet| {
         packet
@@ -246,7 +264,11 @@ fn chunks() {
             .chunk(0, id::PAYLOAD, sip.as_bytes());
     });
     group.chunks("no payload", |packet| {
-        packet.chunk(0, id::PROTO_TYPE, &[1]).chunk(0, id::KEEPALIVE, &[0, 60]).chunk(0, id::NODE_NAME, b"edge-1");
+        packet.chunk(0, id::PROTO_TYPE, &[1]).chunk(0, id::KEEPALIVE, &[0, 60]).chunk(
+            0,
+            id::NODE_NAME,
+            b"edge-1",
+        );
     });
     group.chunks("nothing but a payload", |packet| {
         packet.chunk(0, id::PAYLOAD, sip.as_bytes());
@@ -306,7 +328,8 @@ fn versions() {
         group.raw(name, port, packet);
     }
     let sip = request("OPTIONS", "old");
-    let little = [&EPOCH.to_le_bytes()[..], &123_456u32.to_le_bytes(), &2001u16.to_le_bytes(), &[0, 0]].concat();
+    let little =
+        [&EPOCH.to_le_bytes()[..], &123_456u32.to_le_bytes(), &2001u16.to_le_bytes(), &[0, 0]].concat();
     let big = [&EPOCH.to_be_bytes()[..], &123_456u32.to_be_bytes(), &2001u16.to_be_bytes(), &[0, 0]].concat();
     let impossible = [0xff; 12];
     for (name, version, v6, time, payload) in [
@@ -355,7 +378,10 @@ fn sip() {
          m=audio 49172/2 RTP/AVP 0 8\r\na=rtpmap:0 PCMU/8000\r\n\
          m=video 49180 RTP/AVP 31\r\nc=IN IP6 2001:db8::9\r\nm=application 0 UDP/DTLS/SCTP x\r\n",
     );
-    group.sip("an answer has the method of its CSeq", answer(200, "OK", "INVITE", "answered").replace("Via:", "Server: PBX 2\r\nVia:"));
+    group.sip(
+        "an answer has the method of its CSeq",
+        answer(200, "OK", "INVITE", "answered").replace("Via:", "Server: PBX 2\r\nVia:"),
+    );
     group.sip("a reason of several words and none", answer(603, "", "INVITE", "declined"));
     group.sip(
         "compact forms",
@@ -370,7 +396,10 @@ fn sip() {
     );
     group.sip("LF only", request("OPTIONS", "lf-only").replace("\r\n", "\n"));
     group.sip("leading CRLF", format!("\r\n\r\n{}", request("OPTIONS", "leading")));
-    group.sip("leading CRLF before an answer with LF", format!("\n\r\n{}", answer(180, "Ringing", "INVITE", "leading-lf").replace("\r\n", "\n")));
+    group.sip(
+        "leading CRLF before an answer with LF",
+        format!("\n\r\n{}", answer(180, "Ringing", "INVITE", "leading-lf").replace("\r\n", "\n")),
+    );
     group.sip(
         "several Vias in one header",
         "OPTIONS sip:b@h SIP/2.0\r\nVia: SIP / 2.0 / UDP first.example.com:4000 ;ttl=16 ;branch=z9hG4bK1, SIP/2.0/TCP second;branch=z9hG4bK2\r\n\
@@ -386,20 +415,30 @@ fn sip() {
         "INVITE tel:+1-201-555-0123;phone-context=example.com SIP/2.0\r\nVia: SIP/2.0/UDP h;branch=z9hG4bKtel\r\nFrom: <tel:+49301234567>;tag=1\r\n\
          To: tel:7042;phone-context=example.com\r\nCall-ID: tel\r\nCSeq: 1 INVITE\r\n\r\n",
     );
-    group.sip("a header of two letters that nobody knows", request("OPTIONS", "two-letters").replace("CSeq", "xx: <sip:evil@h>;tag=evil\r\nft: 1\r\nCSeq"));
+    group.sip(
+        "a header of two letters that nobody knows",
+        request("OPTIONS", "two-letters").replace("CSeq", "xx: <sip:evil@h>;tag=evil\r\nft: 1\r\nCSeq"),
+    );
     group.sip("correlation header", request("INVITE", "leg-b").replace("CSeq", "X-CID: leg-a\r\nCSeq"));
     let next = group.next();
     group.raw(
         "correlation chunk before the header",
         next.src_port.unwrap(),
-        wrap(&Hep { correlation_id: Some(b"from-the-chunk"), ..next.clone() }, request("INVITE", "leg-c").replace("CSeq", "x-cid: from-the-header\r\nCSeq").as_bytes()),
+        wrap(
+            &Hep { correlation_id: Some(b"from-the-chunk"), ..next.clone() },
+            request("INVITE", "leg-c").replace("CSeq", "x-cid: from-the-header\r\nCSeq").as_bytes(),
+        ),
     );
     group.sip(
         "REGISTER with Authorization",
         "REGISTER sip:h SIP/2.0\r\nVia: SIP/2.0/UDP h;branch=z9hG4bKr\r\nFrom: <sip:a@h>;tag=1\r\nTo: <sip:a@h>\r\nCall-ID: register\r\nCSeq: 2 REGISTER\r\n\
          Contact: *\r\nExpires: 0\r\nAuthorization: Digest username=\"al\\\"ice\", realm=\"h\", nonce=\"n\", uri=\"sip:h\", response=\"0123456789abcdef\"\r\n\r\n",
     );
-    group.sip("Proxy-Authorization", request("INVITE", "proxied").replace("CSeq", "Proxy-Authorization: Digest realm=\"h\",username=bare,response=\"x\"\r\nCSeq"));
+    group.sip(
+        "Proxy-Authorization",
+        request("INVITE", "proxied")
+            .replace("CSeq", "Proxy-Authorization: Digest realm=\"h\",username=bare,response=\"x\"\r\nCSeq"),
+    );
     group.sip(
         "the headers that few send",
         request("INVITE", "rare").replace(
@@ -415,18 +454,33 @@ fn sip() {
          Contact: sip:%61lice@h;transport=udp\r\n\r\n",
     );
     group.sip("a method of somebody's own", request("FOO-bar.1", "own-method"));
-    group.sip("header names in any case", request("OPTIONS", "any-case").replace("Call-ID", "CALL-id").replace("From", "fRoM"));
+    group.sip(
+        "header names in any case",
+        request("OPTIONS", "any-case").replace("Call-ID", "CALL-id").replace("From", "fRoM"),
+    );
     group.sip("two Call-IDs", request("OPTIONS", "first").replace("CSeq", "Call-ID: second\r\nCSeq"));
     group.sip("a method that is not CSeq's", request("OPTIONS", "mismatch").replace("1 OPTIONS", "1 INVITE"));
     group.sip("no Call-ID", request("OPTIONS", "gone").replace("Call-ID: gone\r\n", ""));
     group.sip("no CSeq, no From, no To, no Via", "OPTIONS sip:h SIP/2.0\r\nCall-ID: lonely\r\n\r\n");
     group.sip("a CSeq that is no number", request("OPTIONS", "bad-cseq").replace("1 OPTIONS", "one OPTIONS"));
-    group.sip("an answer without CSeq", answer(200, "OK", "INVITE", "no-cseq").replace("CSeq: 1 INVITE\r\n", ""));
-    group.sip("a status of four digits", answer(200, "OK", "INVITE", "status").replace("SIP/2.0 200", "SIP/2.0 2000"));
-    group.sip("a version that is none", request("OPTIONS", "version").replace("SIP/2.0\r\nVia", "SIP/9\r\nVia"));
+    group.sip(
+        "an answer without CSeq",
+        answer(200, "OK", "INVITE", "no-cseq").replace("CSeq: 1 INVITE\r\n", ""),
+    );
+    group.sip(
+        "a status of four digits",
+        answer(200, "OK", "INVITE", "status").replace("SIP/2.0 200", "SIP/2.0 2000"),
+    );
+    group.sip(
+        "a version that is none",
+        request("OPTIONS", "version").replace("SIP/2.0\r\nVia", "SIP/9\r\nVia"),
+    );
     group.sip("no end of the head", request("OPTIONS", "no-end").trim_end());
     group.sip("the head ends within a header", &request("OPTIONS", "cut")[..120]);
-    group.sip("a line without a colon", request("OPTIONS", "colon").replace("CSeq", "this is no header\r\nCSeq"));
+    group.sip(
+        "a line without a colon",
+        request("OPTIONS", "colon").replace("CSeq", "this is no header\r\nCSeq"),
+    );
     group.check();
 }
 
@@ -454,18 +508,30 @@ fn payloads() {
         group.sip(name, bytes);
     }
     let sip = request("INVITE", "packed") + &"body ".repeat(100);
-    for (name, bytes) in [("gzip", gzip(sip.as_bytes())), ("zlib", zlib(sip.as_bytes())), ("deflate", deflate(sip.as_bytes()))] {
+    for (name, bytes) in
+        [("gzip", gzip(sip.as_bytes())), ("zlib", zlib(sip.as_bytes())), ("deflate", deflate(sip.as_bytes()))]
+    {
         let next = group.next();
         group.hep(name, &Hep { payload: Some(Payload { bytes: &bytes, compressed: true }), ..next });
     }
     let bytes = gzip(sip.as_bytes());
     let next = group.next();
-    group.hep("gzip that ends early", &Hep { payload: Some(Payload { bytes: &bytes[..40], compressed: true }), ..next });
+    group.hep(
+        "gzip that ends early",
+        &Hep { payload: Some(Payload { bytes: &bytes[..40], compressed: true }), ..next },
+    );
     let bytes = gzip(&[b'x'; 300_000]);
     let next = group.next();
-    group.hep("gzip of more than is allowed", &Hep { payload: Some(Payload { bytes: &bytes, compressed: true }), ..next });
+    group.hep(
+        "gzip of more than is allowed",
+        &Hep { payload: Some(Payload { bytes: &bytes, compressed: true }), ..next },
+    );
     group.chunks("a plain payload beside a compressed one", |packet| {
-        packet.chunk(0, id::COMPRESSED, &gzip(b"compressed")).chunk(0, id::PAYLOAD, request("OPTIONS", "plain").as_bytes());
+        packet.chunk(0, id::COMPRESSED, &gzip(b"compressed")).chunk(
+            0,
+            id::PAYLOAD,
+            request("OPTIONS", "plain").as_bytes(),
+        );
     });
     group.check();
 }
@@ -501,7 +567,8 @@ fn others() {
     let next = Hep { proto_type: Some(5), correlation_id: Some(b"call-1"), ..next };
     group.raw("RTCP as JSON", next.src_port.unwrap(), wrap(&next, rtcp));
     let next = group.next();
-    let next = Hep { proto_type: Some(100), correlation_id: Some(b"call-1"), node_name: Some(b"edge-1"), ..next };
+    let next =
+        Hep { proto_type: Some(100), correlation_id: Some(b"call-1"), node_name: Some(b"edge-1"), ..next };
     group.raw("log line", next.src_port.unwrap(), wrap(&next, b"call-1 was routed to gw-2\n"));
     for (name, proto_type) in [
         ("RTP agent", 34),
@@ -519,7 +586,10 @@ fn others() {
     group.other("no type, so SIP", None, request("OPTIONS", "no-type").as_bytes());
     let next = group.next();
     let packed = gzip(rtcp);
-    group.hep("compressed RTCP", &Hep { proto_type: Some(5), payload: Some(Payload { bytes: &packed, compressed: true }), ..next });
+    group.hep(
+        "compressed RTCP",
+        &Hep { proto_type: Some(5), payload: Some(Payload { bytes: &packed, compressed: true }), ..next },
+    );
     group.check();
 }
 
@@ -527,7 +597,9 @@ fn others() {
 fn refused() {
     let mut group = Group::new("refused", &["--set", "hep.key=right"]);
     let sip = request("OPTIONS", "keyed");
-    for (name, key) in [("no key", None), ("a wrong key", Some(&b"wrong"[..])), ("the right key", Some(b"right"))] {
+    for (name, key) in
+        [("no key", None), ("a wrong key", Some(&b"wrong"[..])), ("the right key", Some(b"right"))]
+    {
         let next = Hep { auth_key: key, ..group.next() };
         group.raw(name, next.src_port.unwrap(), wrap(&next, sip.as_bytes()));
     }

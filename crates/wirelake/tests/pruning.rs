@@ -35,7 +35,11 @@ fn files_without_an_answer_are_left_out() {
             let sec = EPOCH + u32::try_from(file * 3_600 + number).unwrap();
             let id = format!("call-{file}-{number}");
             let cid = format!("leg-{file}-{number}");
-            let hep = Hep { time: Some(RawTime { sec, usec: 0 }), correlation_id: Some(cid.as_bytes()), ..envelope() };
+            let hep = Hep {
+                time: Some(RawTime { sec, usec: 0 }),
+                correlation_id: Some(cid.as_bytes()),
+                ..envelope()
+            };
             packets.extend(wrap(&hep, request("INVITE", &id).as_bytes()));
         }
         stream.write_all(&packets).unwrap();
@@ -56,14 +60,20 @@ fn files_without_an_answer_are_left_out() {
 
     // By Call-ID and correlation id: one file, or now and then one that only looks as if.
     for condition in ["call_id = 'call-7-42'", "cid = 'leg-7-42'", "call_id IN ('call-7-42', 'nobody')"] {
-        assert_eq!(server.number(&format!("SELECT count(*) AS n FROM sip WHERE {condition}")), 1, "{condition}");
+        assert_eq!(
+            server.number(&format!("SELECT count(*) AS n FROM sip WHERE {condition}")),
+            1,
+            "{condition}"
+        );
         let found = scan(&server, &format!("SELECT * FROM sip WHERE {condition}"));
         let read = found["files_scanned"].as_u64().unwrap();
         assert!((1..=3).contains(&read), "{condition}: {found}");
         assert_eq!(found["pruned_by_bloom"], files - read, "{condition}: {found}");
     }
     // What is not certain prunes nothing.
-    for condition in ["call_id LIKE 'call-7-42'", "call_id = 'call-7-42' OR method = 'BYE'", "NOT call_id = 'call-7-42'"] {
+    for condition in
+        ["call_id LIKE 'call-7-42'", "call_id = 'call-7-42' OR method = 'BYE'", "NOT call_id = 'call-7-42'"]
+    {
         let found = scan(&server, &format!("SELECT * FROM sip WHERE {condition}"));
         assert_eq!(found["files_scanned"], files, "{condition}: {found}");
     }

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 #[test]
 fn nothing_received_is_lost_by_sigterm_under_load() {
     let data = folder();
-    let server = Server::start(data.path(), &["--set", "shutdown.drain_ms=500"]);
+    let server = Server::start(data.path(), &[]);
     let (over_udp, over_tcp) = (server.udp(), server.tcp());
     let stop = Stop::new().unwrap();
     let packets: Vec<Vec<u8>> = (0..64).map(|number| options(&format!("load-{number}"))).collect();
@@ -38,8 +38,9 @@ fn nothing_received_is_lost_by_sigterm_under_load() {
     });
     println!("in {} out {} drops {}", ledger["in"], ledger["out"], ledger["drops"]);
     assert_eq!(ledger["store"]["durable"], ledger["out"]["total"]);
+    // What the kernel had taken by then has been read to the end; only what came too late was refused.
     for reason in ledger["drops"].as_array().unwrap() {
-        let expected = ["kernel_buffer", "stopping", "abandoned", "frame_incomplete"];
+        let expected = ["kernel_buffer", "stopping", "frame_incomplete"];
         assert!(expected.contains(&reason["reason"].as_str().unwrap()), "{ledger:#}");
     }
     let server = Server::start(data.path(), &[]);
