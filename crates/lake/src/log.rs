@@ -188,7 +188,9 @@ impl Log {
             CommitResult::CommittedTransaction(committed) => {
                 self.snapshot = match committed.post_commit_snapshot() {
                     Some(snapshot) => Arc::clone(snapshot),
-                    None => self.refreshed()?,
+                    // The files are part of the table now, so this must not fail any more. With the snapshot
+                    // of before, the next commit conflicts once and is tried again.
+                    None => self.refreshed().unwrap_or_else(|_| Arc::clone(&self.snapshot)),
                 };
                 Ok(true)
             }

@@ -70,7 +70,7 @@ settings! {
         /// blocks that packets are received into, the rest is for the columns that point into them.
         budget_mib: usize = 256, Restart, 16..=1_048_576;
         /// Size of one block. Each shard needs two at all times.
-        block_kib: usize = 1_024, Restart, 128..=16_384;
+        block_kib: usize = 1_024, Restart, 256..=16_384;
         /// Memory that the SQL engine may use for all queries together.
         query_mib: usize = 128, Restart, 32..=1_048_576;
     }
