@@ -115,7 +115,7 @@ impl Search {
         let mut newest = self.last_of_page().saturating_mul(MESSAGES_PER_CALL);
         let named = loop {
             let ids = format!(
-                "SELECT call_id, max(ts) AS latest, count(*) AS seen FROM \
+                "SELECT call_id, max(ts) AS latest FROM \
                  (SELECT call_id, ts FROM sip{filter} ORDER BY ts DESC LIMIT {newest}) \
                  GROUP BY call_id ORDER BY latest DESC LIMIT {limit} OFFSET {offset}"
             );

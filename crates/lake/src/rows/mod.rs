@@ -114,11 +114,6 @@ impl Rows {
         }
     }
 
-    /// Changes settings; rows made so far stay as they are.
-    pub fn set_options(&mut self, options: RowOptions) {
-        self.options = options;
-    }
-
     /// Rows in the growing batches.
     pub fn len(&self) -> usize {
         self.sip.rows() + self.hep.rows()

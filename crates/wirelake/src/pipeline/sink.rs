@@ -65,7 +65,6 @@ pub struct HepSink<H> {
     key: Arc<[u8]>,
     /// When the growing batch got its first row.
     since: i64,
-    now: i64,
     inflated: Vec<u8>,
 }
 
@@ -87,7 +86,6 @@ impl<H: Handover> HepSink<H> {
             seen: 0,
             key: Arc::from([]),
             since: 0,
-            now: 0,
             inflated: Vec::new(),
         };
         sink.refresh();
@@ -170,7 +168,6 @@ impl<H: Handover> Sink for HepSink<H> {
 
     fn batch_end(&mut self, now: i64, counters: &mut ShardCounters) {
         self.refresh();
-        self.now = now;
         // Without a row too: blocks that held nothing but refused packets must go back.
         let full = self.rows.len() >= self.limits.rows || self.rows.held_bytes() >= self.limits.bytes;
         let old = !self.rows.is_empty() && now.saturating_sub(self.since) >= self.limits.age_ns;
