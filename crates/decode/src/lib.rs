@@ -30,6 +30,7 @@
     )
 )]
 
+mod contract;
 mod cursor;
 mod error;
 #[doc(hidden)]
@@ -39,9 +40,13 @@ mod number;
 mod protocols;
 mod text;
 
+pub use contract::{
+    AfterGap, Decoder, End, Entry, Event, Expected, Fields, Input, Key, Limits, Message, Meta, Name, Next,
+    Notice, Out, Progress, Role, Shape, Start, Status, Value, Verdict,
+};
 pub use cursor::Cursor;
 pub use error::{DecodeError, What};
-pub use protocols::{sdp, sip};
+pub use protocols::{AnyDecoder, Protocol, sdp, sip};
 
 /// Whether bytes are UTF-8: the cheapest pass that looks at each of them, and so the measure for what
 /// decoding costs.

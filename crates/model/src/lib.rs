@@ -6,9 +6,13 @@
 #![forbid(unsafe_code)]
 
 pub mod call;
+pub mod flow;
+pub mod frame;
 pub mod table;
 pub mod time;
 
 pub use call::{CallMessage, Media};
+pub use flow::{Dir, Endpoint, FiveTuple, Transport};
+pub use frame::{Frame, LinkType};
 pub use table::{Column, Kind, Table};
 pub use time::Nanos;

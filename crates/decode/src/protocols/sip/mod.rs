@@ -28,6 +28,7 @@ mod start;
 mod uri;
 mod via;
 mod window;
+mod wire;
 
 pub use addr::NameAddr;
 pub use fold::unfold;
@@ -40,3 +41,4 @@ pub use problems::Problems;
 pub use start::looks_like_start;
 pub use uri::Uri;
 pub use via::Via;
+pub use wire::Sip;

@@ -1,0 +1,1 @@
+//! Sources of frames: live interfaces, pcap and pcapng files, standard input.

@@ -1,0 +1,2 @@
+//! Requests paired with their responses.
+#![forbid(unsafe_code)]

@@ -1,0 +1,38 @@
+//! AMQP 0-9-1: not decoded yet.
+
+use crate::{AfterGap, DecodeError, Decoder, Input, Meta, Out, Progress, Start, Verdict};
+use model::{Dir, Transport};
+
+/// AMQP 0-9-1.
+#[derive(Debug)]
+pub struct Amqp;
+
+impl Decoder for Amqp {
+    const META: Meta = Meta {
+        name: "amqp",
+        title: "AMQP 0-9-1",
+        transports: &[Transport::Tcp],
+        ports: &[5672],
+        probe_bytes: 16,
+        max_message: 65_536,
+        specs: &[],
+        decoded: "",
+        not_decoded: "",
+    };
+
+    fn open(_: Start) -> Self {
+        Self
+    }
+
+    fn probe(_: &Input<'_>) -> Verdict {
+        Verdict::No
+    }
+
+    fn decode(&mut self, input: &Input<'_>, _: &mut Out) -> Result<Progress, DecodeError> {
+        Ok(Progress::stop(input.bytes.len()))
+    }
+
+    fn gap(&mut self, _: Dir, _: u64, _: &mut Out) -> AfterGap {
+        AfterGap::Stop
+    }
+}

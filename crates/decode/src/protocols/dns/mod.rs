@@ -1,0 +1,38 @@
+//! DNS: not decoded yet.
+
+use crate::{AfterGap, DecodeError, Decoder, Input, Meta, Out, Progress, Start, Verdict};
+use model::{Dir, Transport};
+
+/// DNS.
+#[derive(Debug)]
+pub struct Dns;
+
+impl Decoder for Dns {
+    const META: Meta = Meta {
+        name: "dns",
+        title: "DNS",
+        transports: &[Transport::Tcp, Transport::Udp],
+        ports: &[53, 5353, 5355],
+        probe_bytes: 16,
+        max_message: 65_536,
+        specs: &[],
+        decoded: "",
+        not_decoded: "",
+    };
+
+    fn open(_: Start) -> Self {
+        Self
+    }
+
+    fn probe(_: &Input<'_>) -> Verdict {
+        Verdict::No
+    }
+
+    fn decode(&mut self, input: &Input<'_>, _: &mut Out) -> Result<Progress, DecodeError> {
+        Ok(Progress::stop(input.bytes.len()))
+    }
+
+    fn gap(&mut self, _: Dir, _: u64, _: &mut Out) -> AfterGap {
+        AfterGap::Stop
+    }
+}

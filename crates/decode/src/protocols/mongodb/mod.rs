@@ -1,0 +1,38 @@
+//! MongoDB: not decoded yet.
+
+use crate::{AfterGap, DecodeError, Decoder, Input, Meta, Out, Progress, Start, Verdict};
+use model::{Dir, Transport};
+
+/// MongoDB.
+#[derive(Debug)]
+pub struct Mongodb;
+
+impl Decoder for Mongodb {
+    const META: Meta = Meta {
+        name: "mongodb",
+        title: "MongoDB",
+        transports: &[Transport::Tcp],
+        ports: &[27017],
+        probe_bytes: 16,
+        max_message: 65_536,
+        specs: &[],
+        decoded: "",
+        not_decoded: "",
+    };
+
+    fn open(_: Start) -> Self {
+        Self
+    }
+
+    fn probe(_: &Input<'_>) -> Verdict {
+        Verdict::No
+    }
+
+    fn decode(&mut self, input: &Input<'_>, _: &mut Out) -> Result<Progress, DecodeError> {
+        Ok(Progress::stop(input.bytes.len()))
+    }
+
+    fn gap(&mut self, _: Dir, _: u64, _: &mut Out) -> AfterGap {
+        AfterGap::Stop
+    }
+}

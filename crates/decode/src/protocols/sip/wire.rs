@@ -1,0 +1,38 @@
+//! SIP: not decoded yet.
+
+use crate::{AfterGap, DecodeError, Decoder, Input, Meta, Out, Progress, Start, Verdict};
+use model::{Dir, Transport};
+
+/// SIP.
+#[derive(Debug)]
+pub struct Sip;
+
+impl Decoder for Sip {
+    const META: Meta = Meta {
+        name: "sip",
+        title: "SIP",
+        transports: &[Transport::Tcp, Transport::Udp],
+        ports: &[5060],
+        probe_bytes: 16,
+        max_message: 65_536,
+        specs: &[],
+        decoded: "",
+        not_decoded: "",
+    };
+
+    fn open(_: Start) -> Self {
+        Self
+    }
+
+    fn probe(_: &Input<'_>) -> Verdict {
+        Verdict::No
+    }
+
+    fn decode(&mut self, input: &Input<'_>, _: &mut Out) -> Result<Progress, DecodeError> {
+        Ok(Progress::stop(input.bytes.len()))
+    }
+
+    fn gap(&mut self, _: Dir, _: u64, _: &mut Out) -> AfterGap {
+        AfterGap::Stop
+    }
+}

@@ -1,0 +1,2 @@
+//! The flow table: fragments, TCP reassembly, timers.
+#![forbid(unsafe_code)]
