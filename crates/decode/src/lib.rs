@@ -32,12 +32,15 @@
 
 mod contract;
 mod cursor;
+mod driver;
 mod error;
 #[doc(hidden)]
 pub mod fuzz;
 mod lanes;
 mod number;
 mod protocols;
+#[doc(hidden)]
+pub mod testkit;
 mod text;
 
 pub use contract::{
@@ -45,6 +48,7 @@ pub use contract::{
     Notice, Out, Progress, Role, Shape, Start, Status, Value, Verdict,
 };
 pub use cursor::Cursor;
+pub use driver::Driver;
 pub use error::{DecodeError, What};
 pub use protocols::{AnyDecoder, Protocol, sdp, sip};
 

@@ -197,6 +197,15 @@ pub enum Event {
         /// Bits of [`Notice`].
         notices: u8,
     },
+    /// Bytes of a lane are missing, or the place in it was lost (0): nothing is paired across this.
+    Gap {
+        /// In which lane.
+        dir: Dir,
+        /// When that was known.
+        time: Nanos,
+        /// How many bytes.
+        missing: u64,
+    },
     /// The roundtrip of a key is over without an answer, or with half of one: a stream reset, a cancel.
     Cut {
         /// Which one.
@@ -327,6 +336,11 @@ impl Out {
     /// The roundtrip of a key is over without a (whole) answer.
     pub fn cut(&mut self, time: Nanos, key: Key, why: &'static str) {
         self.events.push(Event::Cut { key, time, why });
+    }
+
+    /// Bytes of a lane are missing. The driver's, not a decoder's.
+    pub(crate) fn gap(&mut self, dir: Dir, time: Nanos, missing: u64) {
+        self.events.push(Event::Gap { dir, time, missing });
     }
 
     /// The oldest unanswered request in order is answered under `id`.
