@@ -121,7 +121,8 @@ fn segment(table: &mut Table<crate::FlowId>, recorder: &mut Recorder, ops: &mut 
 fn datagram(table: &mut Table<crate::FlowId>, recorder: &mut Recorder, ops: &mut Ops<'_>, time: i64) {
     let (src, dst) = ends(ops);
     let bytes = udp(src.1, dst.1, &[7; 9]);
-    let packet = wire::parse_payload(src.0, dst.0, 17, &bytes).expect("a datagram that was made");
+    let packet = wire::parse_payload(src.0, dst.0, 17, &bytes, wire::Around::default())
+        .expect("a datagram that was made");
     table.packet(&packet, 60, Nanos(time), recorder);
 }
 

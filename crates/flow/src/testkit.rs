@@ -48,7 +48,8 @@ impl Seg {
 
     /// The packet in `bytes`, which were made by [`Seg::bytes`].
     pub fn packet<'a>(&self, bytes: &'a [u8]) -> Option<Packet<'a>> {
-        let mut packet = wire::parse_payload(self.src.0, self.dst.0, 6, bytes).ok()?;
+        let mut packet =
+            wire::parse_payload(self.src.0, self.dst.0, 6, bytes, wire::Around::default()).ok()?;
         packet.vlan = self.vlan;
         if let Body::Tcp(segment) = &mut packet.body {
             segment.payload_len = segment.payload_len.saturating_add(self.cut);

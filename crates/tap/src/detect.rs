@@ -50,7 +50,9 @@ pub enum RuleError {
     #[error("`{0}` is no protocol; there are {all}", all = names())]
     Protocol(String),
     /// Not a port.
-    #[error("`{0}` is no port: ports are numbers from 1 to 65535, separated by commas, as in redis=6379,6380")]
+    #[error(
+        "`{0}` is no port: ports are numbers from 1 to 65535, separated by commas, as in redis=6379,6380"
+    )]
     Port(String),
     /// Not an address.
     #[error("`{0}` is no address: a rule names its host as in redis=6379@192.0.2.1")]

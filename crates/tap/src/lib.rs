@@ -14,7 +14,6 @@ mod counters;
 pub mod detect;
 pub mod json;
 mod ledger;
-pub mod replay;
 mod row;
 mod talk;
 

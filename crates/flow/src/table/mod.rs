@@ -178,7 +178,7 @@ impl<S> Table<S> {
         depth: u8,
     ) {
         self.counters.reassembled += 1;
-        match wire::parse_payload(outer.src, outer.dst, protocol, bytes) {
+        match wire::parse_payload(outer.src, outer.dst, protocol, bytes, outer.around()) {
             Ok(inner) => {
                 let packet = Packet {
                     vlan: inner.vlan.or(outer.vlan),
