@@ -7,7 +7,10 @@
 //! * Lost: the entry used least recently, when either bound is met.
 
 use super::{Dialect, MAX_CACHED_BYTES, MAX_STATEMENTS, Statement};
-use crate::Limits;
+use crate::{Limits, Message, Name, Notice};
+
+/// The name or number of a statement whose text is unknown.
+const STATEMENT: Name = Name::Attribute("db.prepared_statement");
 
 /// Points to a statement; none any more when its place was given to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +27,8 @@ struct Slot {
     named: bool,
     version: u64,
     used: u64,
+    /// Whether its text was said before it could be seen.
+    unknown: bool,
     name: Vec<u8>,
     statement: Statement,
 }
@@ -88,6 +93,43 @@ impl Statements {
         self.put(at, key, true, name, text, whole, dialect, limits)
     }
 
+    /// Keeps the place of a statement whose text was not seen.
+    pub fn insert_unknown(&mut self, name: &[u8], dialect: Dialect) -> Ref {
+        let at = self.insert(name, b"", true, dialect, &Limits::default());
+        self.forget_text(at)
+    }
+
+    /// The same, for one with a number.
+    pub fn insert_unknown_number(&mut self, number: u32, dialect: Dialect) -> Ref {
+        let at = self.insert_unnumbered(b"", true, dialect, &Limits::default());
+        self.number(at, number);
+        self.forget_text(at)
+    }
+
+    fn forget_text(&mut self, at: Ref) -> Ref {
+        if let Some(slot) = self.slots.get_mut(at.slot) {
+            slot.unknown = true;
+        }
+        at
+    }
+
+    /// Adds what is known of a statement to a message.
+    pub fn describe<'o>(&self, at: Option<Ref>, message: Message<'o>) -> Message<'o> {
+        let Some(slot) = at.and_then(|at| self.slots.get(at.slot).filter(|slot| slot.version == at.version))
+        else {
+            return message.notice(Notice::Unknown);
+        };
+        if !slot.unknown {
+            return slot.statement.describe(message);
+        }
+        let message = message.notice(Notice::Unknown);
+        match (slot.name.as_slice(), i64::try_from(slot.key)) {
+            ([], Ok(number)) if slot.named => message.int(STATEMENT, number),
+            ([], _) => message,
+            (name, _) => message.text(STATEMENT, name),
+        }
+    }
+
     /// Keeps a statement that has no number yet.
     pub fn insert_unnumbered(&mut self, text: &[u8], whole: bool, dialect: Dialect, limits: &Limits) -> Ref {
         self.put(None, 0, false, b"", text, whole, dialect, limits)
@@ -144,6 +186,7 @@ impl Statements {
             let before = slot.bytes();
             slot.key = key;
             slot.named = named;
+            slot.unknown = false;
             slot.version = version;
             slot.used = version;
             slot.name.clear();
