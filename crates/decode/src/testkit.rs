@@ -218,6 +218,7 @@ pub fn line(event: &Event, fields: &Fields) -> String {
             Name::Error => "error",
             Name::TraceId => "trace_id",
             Name::SpanId => "span_id",
+            Name::Protocol => "protocol",
             Name::Attribute(name) => name,
         };
         let _ = match value {

@@ -70,6 +70,8 @@ pub enum Name {
     TraceId,
     /// Column `span_id`: 16 lower-case hex digits; the span of the sender.
     SpanId,
+    /// Column `protocol` where a message speaks one above the flow's (`grpc` over HTTP/2).
+    Protocol,
     /// A key of column `attributes`.
     Attribute(&'static str),
 }
