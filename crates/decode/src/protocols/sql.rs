@@ -13,6 +13,8 @@ mod statement;
 mod verb;
 
 #[cfg(test)]
+pub(crate) mod golden;
+#[cfg(test)]
 mod tests;
 
 pub(crate) use cache::{Ref, Statements};
