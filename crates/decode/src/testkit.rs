@@ -220,6 +220,7 @@ pub fn line(event: &Event, fields: &Fields) -> String {
             Name::SpanId => "span_id",
             Name::Protocol => "protocol",
             Name::Attribute(name) => name,
+            Name::Protocol => "protocol",
         };
         let _ = match value {
             Value::Text(range) => write!(text, " {name}={}", fields_text(fields, range)),
