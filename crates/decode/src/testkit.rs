@@ -218,7 +218,6 @@ pub fn line(event: &Event, fields: &Fields) -> String {
             Name::Error => "error",
             Name::TraceId => "trace_id",
             Name::SpanId => "span_id",
-            Name::Protocol => "protocol",
             Name::Attribute(name) => name,
             Name::Protocol => "protocol",
         };

@@ -70,8 +70,6 @@ pub enum Name {
     TraceId,
     /// Column `span_id`: 16 lower-case hex digits; the span of the sender.
     SpanId,
-    /// Column `protocol` where a message speaks one above the flow's (`grpc` over HTTP/2).
-    Protocol,
     /// A key of column `attributes`.
     Attribute(&'static str),
     /// Column `protocol`, where a message says that it is more than the flow's protocol: gRPC in HTTP/2.
