@@ -1,213 +1,100 @@
 //! Views of link, IP, TCP and UDP headers and of the tunnels between them.
 //!
-//! The transport part only: the shapes that the flow table reads.
+//! * In: one [`Frame`], or the payload that IP fragments were put together to.
+//! * Out: a [`Packet`]: the addresses of the innermost IP header and what it carries, borrowed from the
+//!   frame. Nothing is copied, nothing is allocated.
+//! * Owned: nothing. There is no state between two calls, no clock and no log.
+//! * Bounded by: [`MAX_LAYERS`] headers a frame; each header is read once.
+//! * Lost: frames that carry no IP or are damaged before their ports; each says why with a
+//!   [`WireError`], whose label is a metric's.
+//!
+//! # What is believed
+//!
+//! The length in the IP header decides where a packet ends: Ethernet padding and check sequences behind it
+//! are not payload, and when it says more than the frame holds (a snapshot length, a mirror that cuts
+//! inside its tunnel) the payload is what is there and `payload_len` is what was sent. A length of 0 means
+//! "to the end of the frame": Linux hands out segments larger than 64 KiB (BIG TCP) and those of some
+//! offloads so.
+//!
+//! Checksums are not verified: a sender's capture sees packets before its network card fills them in, so
+//! they are wrong there by design, and a receiver's card has dropped what was damaged.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::string_slice
+)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::string_slice
+    )
+)]
+
+mod error;
+#[doc(hidden)]
+pub mod fuzz;
+mod ip;
+mod link;
+mod mpls;
+mod options;
+mod packet;
+mod span;
+mod transport;
+mod tunnel;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::WireError;
+pub use options::{TcpOption, TcpOptions, Timestamps};
+pub use packet::{Around, Body, Datagram, Fragment, Packet, Segment, TcpFlags, Tunnel, TunnelKind};
+pub use walk::MAX_LAYERS;
 
 use std::net::IpAddr;
 
-/// A tunnel that a packet came out of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TunnelKind {
-    /// RFC 7348.
-    Vxlan,
-}
+use model::Frame;
+use span::Span;
+use walk::{Layer, Walk};
 
-/// A tunnel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Tunnel {
-    /// Its kind.
-    pub kind: TunnelKind,
-    /// Its id.
-    pub id: u32,
-}
-
-/// One IP packet.
-#[derive(Debug, Clone, Copy)]
-pub struct Packet<'a> {
-    /// The sender.
-    pub src: IpAddr,
-    /// The receiver.
-    pub dst: IpAddr,
-    /// The VLAN id.
-    pub vlan: Option<u16>,
-    /// The tunnel.
-    pub tunnel: Option<Tunnel>,
-    /// Time to live or hop limit.
-    pub ttl: u8,
-    /// What it carries.
-    pub body: Body<'a>,
-}
-
-/// What an IP packet carries.
-#[derive(Debug, Clone, Copy)]
-pub enum Body<'a> {
-    /// A TCP segment.
-    Tcp(Segment<'a>),
-    /// A UDP datagram.
-    Udp(Datagram<'a>),
-    /// A part of a packet.
-    Fragment(Fragment<'a>),
-    /// Anything else.
-    Other(u8, &'a [u8]),
-}
-
-/// The flags of a segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TcpFlags(u8);
-
-impl TcpFlags {
-    /// FIN.
-    pub const fn fin(self) -> bool {
-        self.0 & 1 != 0
-    }
-    /// SYN.
-    pub const fn syn(self) -> bool {
-        self.0 & 2 != 0
-    }
-    /// RST.
-    pub const fn rst(self) -> bool {
-        self.0 & 4 != 0
-    }
-    /// ACK.
-    pub const fn ack(self) -> bool {
-        self.0 & 16 != 0
-    }
-}
-
-/// The options of a segment.
-#[derive(Debug, Clone, Copy)]
-pub struct TcpOptions<'a>(&'a [u8]);
-
-impl TcpOptions<'_> {
-    fn find(&self, wanted: u8) -> Option<&[u8]> {
-        let mut rest = self.0;
-        loop {
-            match *rest.first()? {
-                0 => return None,
-                1 => rest = rest.get(1..)?,
-                kind => {
-                    let length = usize::from(*rest.get(1)?);
-                    let option = rest.get(2..length)?;
-                    if kind == wanted {
-                        return Some(option);
-                    }
-                    rest = rest.get(length..)?;
-                }
-            }
-        }
-    }
-
-    /// The maximum segment size.
-    pub fn mss(&self) -> Option<u16> {
-        self.find(2)?.try_into().ok().map(u16::from_be_bytes)
-    }
-
-    /// The window scale.
-    pub fn window_scale(&self) -> Option<u8> {
-        self.find(3)?.first().copied()
-    }
-}
-
-/// A TCP segment.
-#[derive(Debug, Clone, Copy)]
-pub struct Segment<'a> {
-    /// Source port.
-    pub src_port: u16,
-    /// Destination port.
-    pub dst_port: u16,
-    /// Sequence number.
-    pub seq: u32,
-    /// Acknowledgement number.
-    pub ack: u32,
-    /// Flags.
-    pub flags: TcpFlags,
-    /// Window, not scaled.
-    pub window: u16,
-    /// Options.
-    pub options: TcpOptions<'a>,
-    /// The captured payload.
-    pub payload: &'a [u8],
-    /// The payload's bytes on the wire.
-    pub payload_len: u32,
-}
-
-/// A UDP datagram.
-#[derive(Debug, Clone, Copy)]
-pub struct Datagram<'a> {
-    /// Source port.
-    pub src_port: u16,
-    /// Destination port.
-    pub dst_port: u16,
-    /// The captured payload.
-    pub payload: &'a [u8],
-    /// The payload's bytes on the wire.
-    pub payload_len: u32,
-}
-
-/// A part of an IP packet.
-#[derive(Debug, Clone, Copy)]
-pub struct Fragment<'a> {
-    /// Identification.
-    pub id: u32,
-    /// Offset in bytes.
-    pub offset: u32,
-    /// Whether more follow.
-    pub more: bool,
-    /// Protocol of the whole.
-    pub protocol: u8,
-    /// The captured payload.
-    pub payload: &'a [u8],
-    /// The payload's bytes on the wire.
-    pub payload_len: u32,
-}
-
-/// Why bytes are no packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WireError;
-
-/// Parses what an IP packet carries.
+/// Reads a frame down to the innermost packet that can be reached.
 ///
 /// # Errors
-/// The header is cut.
+///
+/// Why there is no packet: [`WireError`].
+pub fn parse<'a>(frame: &Frame<'a>) -> Result<Packet<'a>, WireError> {
+    let span = Span::new(frame.bytes, frame.wire_len);
+    Walk::new(span, frame.vlan.filter(|id| *id != 0)).run(Layer::of(frame.link))
+}
+
+/// Reads what a datagram holds whose fragments were put together: `protocol` is that of its
+/// [`Fragment`]s, `around` that of the packet which carried the first of them.
+///
+/// # Errors
+///
+/// As [`parse`].
 pub fn parse_payload<'a>(
     src: IpAddr,
     dst: IpAddr,
     protocol: u8,
     bytes: &'a [u8],
+    around: Around,
 ) -> Result<Packet<'a>, WireError> {
-    let body = match protocol {
-        6 => tcp(bytes).ok_or(WireError)?,
-        17 => udp(bytes).ok_or(WireError)?,
-        other => Body::Other(other, bytes),
-    };
-    Ok(Packet { src, dst, vlan: None, tunnel: None, ttl: 0, body })
-}
-
-fn tcp(bytes: &[u8]) -> Option<Body<'_>> {
-    let (head, rest) = bytes.split_first_chunk::<20>()?;
-    let be16 = |high: u8, low: u8| u16::from_be_bytes([high, low]);
-    let [a, b, c, d, s0, s1, s2, s3, a0, a1, a2, a3, offset, flags, w0, w1, ..] = *head;
-    let options = usize::from(offset >> 4).checked_mul(4)?.checked_sub(20)?;
-    let (options, payload) = rest.split_at_checked(options)?;
-    Some(Body::Tcp(Segment {
-        src_port: be16(a, b),
-        dst_port: be16(c, d),
-        seq: u32::from_be_bytes([s0, s1, s2, s3]),
-        ack: u32::from_be_bytes([a0, a1, a2, a3]),
-        flags: TcpFlags(flags),
-        window: be16(w0, w1),
-        options: TcpOptions(options),
-        payload,
-        payload_len: u32::try_from(payload.len()).ok()?,
-    }))
-}
-
-fn udp(bytes: &[u8]) -> Option<Body<'_>> {
-    let ([a, b, c, d, ..], payload) = bytes.split_first_chunk::<8>()?;
-    Some(Body::Udp(Datagram {
-        src_port: u16::from_be_bytes([*a, *b]),
-        dst_port: u16::from_be_bytes([*c, *d]),
-        payload,
-        payload_len: u32::try_from(payload.len()).ok()?,
-    }))
+    let span = Span::new(bytes, 0);
+    let mut walk = Walk::new(span, around.vlan);
+    walk.tunnel = around.tunnel;
+    walk.enter(src, dst, around.ttl);
+    walk.run(Layer::Protocol(protocol))
 }
