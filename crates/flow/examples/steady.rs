@@ -8,7 +8,7 @@
 use flow::{Consumer, End, Flow, Limits, Table};
 use model::{Dir, Nanos};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use wire::{Body, Packet};
+use wire::{Around, Body, Packet};
 
 const FLOWS: u32 = 1000;
 const ROUNDS: u32 = 100;
@@ -57,11 +57,14 @@ fn main() {
         false => (Ipv4Addr::new(192, 0, 2, 1).into(), Ipv4Addr::new(192, 0, 2, 2).into()),
     };
     let (mut table, mut sum, mut time) = (Table::new(Limits::default(), 1), Sum(0), 0);
+    let around = Around { vlan: None, tunnel: None, ttl: 64 };
     for round in 0..ROUNDS {
         let headers: Vec<[u8; 120]> =
             (0..FLOWS).map(|flow| header(flow as u16 + 1000, round * 100)).collect();
-        let packets: Vec<Packet<'_>> =
-            headers.iter().filter_map(|bytes| wire::parse_payload(client, server, 6, bytes).ok()).collect();
+        let packets: Vec<Packet<'_>> = headers
+            .iter()
+            .filter_map(|bytes| wire::parse_payload(client, server, 6, bytes, around).ok())
+            .collect();
         assert!(packets.iter().all(|packet| matches!(packet.body, Body::Tcp(_))));
         measured(&mut table, &mut sum, &packets, &mut time);
     }

@@ -1,5 +1,12 @@
 //! Fragments of one datagram, and budgets of many.
 
+#![allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    reason = "a test may stop"
+)]
+
 use super::*;
 use std::net::{Ipv4Addr, Ipv6Addr};
 

@@ -1,5 +1,12 @@
 //! Pieces: how they are joined and what they cost.
 
+#![allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    reason = "a test may stop"
+)]
+
 use super::hole::{Fresh, HOLE_COST, Hole, PIECE_COST};
 use model::Nanos;
 

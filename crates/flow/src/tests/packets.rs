@@ -1,12 +1,12 @@
 //! Datagrams, fragments, and what is neither.
 
 use super::*;
-use crate::testkit::udp;
+use crate::testkit::{PLAIN, udp};
 use wire::{Body, Fragment, Packet};
 
 fn datagram(bench: &mut Bench, src: (IpAddr, u16), dst: (IpAddr, u16), payload: &[u8], cut: u32) {
     let bytes = udp(src.1, dst.1, payload);
-    let mut packet = wire::parse_payload(src.0, dst.0, 17, &bytes).unwrap();
+    let mut packet = wire::parse_payload(src.0, dst.0, 17, &bytes, PLAIN).unwrap();
     if let Body::Udp(datagram) = &mut packet.body {
         datagram.payload_len += cut;
     }
