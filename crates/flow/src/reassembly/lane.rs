@@ -209,16 +209,19 @@ impl Lane {
         self.has(ACKED) && ahead > window.saturating_add(BEYOND_WINDOW)
     }
 
-    /// Notes the FIN of a run at `at`, and cuts off what lies beyond the one that is known.
+    /// Notes the FIN of a run at `at`, and cuts off what lies beyond the one that is known, held or not.
     fn end(&self, holes: &mut Holes, at: u64, run: &mut Run<'_>, sink: &mut impl Sink) {
         let end = at.saturating_add(u64::from(run.len));
         let fin = run.fin.then_some(end);
-        let Some(Some(fin)) = holes.change(self.hole, |hole| {
+        let known = holes.change(self.hole, |hole| {
+            let first = hole.fin.is_none().then_some(fin).flatten();
             hole.fin = hole.fin.or(fin);
-            hole.fin
-        }) else {
-            return;
-        };
+            (hole.fin, first.map_or(0, |fin| hole.truncate(fin)))
+        });
+        let Some((Some(fin), held)) = known else { return };
+        if held > 0 {
+            sink.note(Note::Dropped(DropReason::AfterFin, held));
+        }
         let beyond = u32::try_from(end.saturating_sub(fin)).unwrap_or(u32::MAX).min(run.len);
         if beyond > 0 {
             sink.note(Note::Dropped(DropReason::AfterFin, u64::from(beyond)));
@@ -307,11 +310,7 @@ impl Lane {
         loop {
             let Some(hole) = holes.get(self.hole) else { return };
             if hole.fin == Some(hole.pos) {
-                let beyond = hole.held;
                 let time = if behind_gap { hole.floor } else { now.time };
-                if beyond > 0 {
-                    sink.note(Note::Dropped(DropReason::AfterFin, beyond));
-                }
                 holes.close(self.hole);
                 self.hole = NONE;
                 self.finish(time, sink);

@@ -44,12 +44,12 @@ impl<S> Table<S> {
         let key = Key::new(packet, Transport::Tcp, segment.src_port, segment.dst_port);
         let hash = key.hash(&self.seed, self.parts);
         let mut found = self.find(hash, &key);
-        if let Some(at) = found.filter(|at| self.is_stale(*at)) {
+        if let Some((at, _)) = found.filter(|(at, _)| self.is_stale(*at)) {
             self.close(at, self.end_of(at, End::Timeout), now, consumer);
             found = None;
         }
-        if let Some(at) = found.filter(|_| segment.flags.syn()) {
-            match self.fit(at, &key, segment) {
+        if let Some((at, dir)) = found.filter(|_| segment.flags.syn()) {
+            match self.fit(at, dir, segment) {
                 Fit::Belongs => {}
                 Fit::Foreign => {
                     let bytes = u64::from(segment.payload_len);
@@ -63,10 +63,10 @@ impl<S> Table<S> {
                 }
             }
         }
-        let at = match found {
-            Some(at) => at,
+        let (at, dir) = match found {
+            Some(found) => found,
             None => match self.begin(&key, hash, segment, now, consumer) {
-                Some(at) => at,
+                Some(begun) => begun,
                 None => {
                     self.counters.drop(DropReason::Stray, 1, u64::from(segment.payload_len));
                     return;
@@ -74,7 +74,7 @@ impl<S> Table<S> {
             },
         };
         self.touch(at);
-        self.take(at, &key, segment, wire_len, now, consumer);
+        self.take(at, dir, segment, wire_len, now, consumer);
         let slot = &self.slots[at as usize];
         if slot.lanes[0].hole & slot.lanes[1].hole != NONE {
             self.poll(at, now, consumer);
@@ -86,9 +86,9 @@ impl<S> Table<S> {
     }
 
     /// Whether a SYN or SYN-ACK belongs to the flow of its five-tuple.
-    fn fit(&self, at: u32, key: &Key, segment: &Segment<'_>) -> Fit {
+    fn fit(&self, at: u32, dir: Dir, segment: &Segment<'_>) -> Fit {
         let slot = &self.slots[at as usize];
-        let from_client = slot.flow.tuple.client == key.src;
+        let from_client = dir == Dir::ToServer;
         let isn = slot.lanes[0].has(ISN).then_some(slot.isn);
         let is_opening = slot.flow.class == Class::Opening;
         let silent = self.clock.tick().wrapping_sub(slot.stamp);
@@ -126,7 +126,7 @@ impl<S> Table<S> {
         segment: &Segment<'_>,
         now: Now,
         consumer: &mut C,
-    ) -> Option<u32> {
+    ) -> Option<(u32, Dir)> {
         let flags = segment.flags;
         if flags.rst() || (!flags.syn() && segment.payload_len == 0) {
             return None;
@@ -137,21 +137,21 @@ impl<S> Table<S> {
             let ports = (segment.src_port, segment.dst_port);
             (self.ports.client_sends(Transport::Tcp, ports.0, ports.1), (Seen::Middle, Class::Quiet))
         };
-        Some(self.open(key, hash, from_client, start, now, consumer))
+        let dir = if from_client { Dir::ToServer } else { Dir::ToClient };
+        Some((self.open(key, hash, dir, start, now, consumer), dir))
     }
 
     /// Takes a segment into its flow.
     fn take<C: Consumer<State = S>>(
         &mut self,
         at: u32,
-        key: &Key,
+        dir: Dir,
         segment: &Segment<'_>,
         wire_len: u32,
         now: Now,
         consumer: &mut C,
     ) {
         let slot = &mut self.slots[at as usize];
-        let dir = if slot.flow.tuple.client == key.src { Dir::ToServer } else { Dir::ToClient };
         let flags = segment.flags;
         let flow = &mut slot.flow;
         flow.last = flow.last.max(now.time);
