@@ -26,6 +26,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
+    #[inline]
     pub fn advance(&mut self, time: Nanos) {
         if !self.started {
             self.started = true;

@@ -4,7 +4,7 @@ use super::Table;
 use crate::flow::{Class, Seen, UNSET, UNSURE, micros_between};
 use crate::key::Key;
 use crate::list::NONE;
-use crate::reassembly::{ISN, Lane, Now, Owner, RESET, Run, SCALE_NONE, SCALE_UNKNOWN, SYN};
+use crate::reassembly::{ISN, Lane, Now, Owner, RESET, Run, SYN};
 use crate::{Consumer, DropReason, End};
 use model::{Dir, Transport};
 use wire::{Packet, Segment};
@@ -13,12 +13,6 @@ use wire::{Packet, Segment};
 /// starts a new one in its place. A host whose connection is alive would not take that SYN either (RFC 5961
 /// section 4), and one that has forgotten it has been silent for longer.
 const QUIET_BEFORE_SYN: u32 = 1000;
-
-/// The window scale that is assumed when the handshake was not seen: what Linux offers by default.
-const ASSUMED_SCALE: u8 = 7;
-
-/// The largest window scale (RFC 7323 section 2.3).
-const MAX_SCALE: u8 = 14;
 
 /// What is done with a segment that has found a flow.
 enum Fit {
@@ -173,8 +167,8 @@ impl<S> Table<S> {
             side.zero_windows = side.zero_windows.saturating_add(1);
         }
         if flags.ack() {
-            let shift = slot.shift(dir);
-            let window = u32::from(segment.window) << if flags.syn() { 0 } else { shift };
+            let shift = if flags.syn() { 0 } else { slot.lanes[dir.index()].scale };
+            let window = u32::from(segment.window) << shift;
             let owner = Owner { slot: at, dir: dir.reverse().index() as u8 };
             let lane = &mut slot.lanes[dir.reverse().index()];
             lane.acknowledged(&mut self.holes, owner, segment.ack, segment.ack.wrapping_add(window), now);
@@ -275,7 +269,7 @@ impl<S> super::slots::Slot<S> {
             own.base(segment.seq.wrapping_add(1));
         }
         own.flags |= SYN;
-        own.scale = segment.options.window_scale().map_or(SCALE_NONE, |scale| scale.min(MAX_SCALE));
+        own.offer_scale(segment.options.window_scale(), other);
         match (dir, segment.flags.ack()) {
             (Dir::ToServer, _) if !again => {
                 self.isn = segment.seq;
@@ -314,16 +308,6 @@ impl<S> super::slots::Slot<S> {
                 (true, server) => micros_between(flow.first, now.time).saturating_sub(server),
                 (false, _) => micros_between(flow.first, now.time),
             };
-        }
-    }
-
-    /// By how many bits the windows of a side are shifted (RFC 7323 section 2.2: only if both offered it).
-    fn shift(&self, dir: Dir) -> u8 {
-        let (own, other) = (self.lanes[dir.index()].scale, self.lanes[dir.reverse().index()].scale);
-        match (own, other) {
-            (SCALE_NONE, _) | (_, SCALE_NONE) => 0,
-            (SCALE_UNKNOWN, _) => ASSUMED_SCALE,
-            (own, _) => own,
         }
     }
 }
