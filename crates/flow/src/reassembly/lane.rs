@@ -136,20 +136,31 @@ impl Lane {
     }
 
     /// The receiver has acknowledged everything before `ack` and allows bytes up to `edge`.
-    #[inline]
     pub fn acknowledged(&mut self, holes: &mut Holes, owner: Owner, ack: u32, edge: u32, now: Now) {
         if !self.has(ACKED) {
             self.flags |= ACKED;
             (self.acked, self.edge) = (ack, edge);
         }
+        self.follow(ack, edge);
+        if after(self.acked, self.next) && self.flags & (BASED | FIN) == BASED {
+            self.wait(holes, owner, now);
+        }
+    }
+
+    /// Whether an acknowledgement is of bytes that were captured, in a lane that has no hole: then
+    /// [`Lane::follow`] is all that is to be done.
+    pub const fn follows(&self, ack: u32) -> bool {
+        let known = !after(ack, self.next) || !self.is_based();
+        known && self.hole == NONE && self.has(ACKED)
+    }
+
+    /// Notes what the receiver has acknowledged and allows.
+    pub const fn follow(&mut self, ack: u32, edge: u32) {
         if after(edge, self.edge) {
             self.edge = edge;
         }
         if after(ack, self.acked) {
             self.acked = ack;
-        }
-        if after(self.acked, self.next) && self.flags & (BASED | FIN) == BASED {
-            self.wait(holes, owner, now);
         }
     }
 
