@@ -25,7 +25,7 @@ pub(crate) struct Parts {
 
 impl Key {
     /// The key of a packet between two ports.
-    #[inline]
+    #[inline(always)]
     pub fn new(packet: &Packet<'_>, transport: Transport, src_port: u16, dst_port: u16) -> Self {
         Self {
             src: Endpoint::new(packet.src, src_port),
@@ -48,7 +48,7 @@ impl Key {
     }
 
     /// The direction of the packet in a flow, if it belongs to it.
-    #[inline]
+    #[inline(always)]
     pub fn dir(&self, flow: &Flow, parts: Parts) -> Option<Dir> {
         let tuple = &flow.tuple;
         let same = |a: &Endpoint, b: &Endpoint| a.port == b.port && a.ip == b.ip;
@@ -67,7 +67,7 @@ impl Key {
     }
 
     /// The hash under a seed. Both directions have the same.
-    #[inline]
+    #[inline(always)]
     pub fn hash<B: BuildHasher>(&self, seed: &B, parts: Parts) -> u64 {
         let mut hasher = seed.build_hasher();
         let vlan = if parts.vlan { self.vlan.map_or(0, |vlan| u64::from(vlan) + 1) } else { 0 };
