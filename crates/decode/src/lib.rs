@@ -38,6 +38,8 @@ mod error;
 pub mod fuzz;
 mod lanes;
 mod number;
+#[cfg(test)]
+mod pcap;
 mod protocols;
 #[doc(hidden)]
 pub mod testkit;
