@@ -85,6 +85,28 @@ pub(crate) fn play(protocol: Protocol, port: u16, pcap: &[u8]) -> Vec<Vec<String
     flows.into_iter().map(|flow| flow.player.finish()).collect()
 }
 
+/// Compares what comes out of `FOLDER/golden/NAME.pcap` with `NAME.txt` beside it; with `GOLDEN=write` in the
+/// environment it writes that.
+pub(crate) fn golden(protocol: Protocol, port: u16, name: &str) {
+    let path = format!("{}/src/protocols/{}/golden/{name}", env!("CARGO_MANIFEST_DIR"), protocol.as_str());
+    let pcap = std::fs::read(format!("{path}.pcap")).unwrap();
+    let mut text = String::new();
+    for (i, flow) in play(protocol, port, &pcap).iter().enumerate() {
+        for line in flow {
+            text.push_str(&format!("{i} {line}\n"));
+        }
+    }
+    if std::env::var_os("GOLDEN").is_some_and(|value| value == "write") {
+        std::fs::write(format!("{path}.txt"), text).unwrap();
+        return;
+    }
+    let expected = std::fs::read_to_string(format!("{path}.txt")).unwrap();
+    for (i, (is, was)) in text.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(is, was, "line {} of {path}.txt", i + 1);
+    }
+    assert_eq!(text.lines().count(), expected.lines().count());
+}
+
 /// For looking at captures by hand: `PCAP=FILE PORT=53 PROTOCOL=dns cargo test -p decode by_hand -- --ignored`.
 #[test]
 #[ignore = "reads a file that is named by the environment"]
