@@ -158,9 +158,11 @@ impl Statement {
     /// Adds resource, table, text and the notices; the operation is the caller's.
     pub fn describe<'o>(&self, mut message: Message<'o>) -> Message<'o> {
         if !self.table().is_empty() {
-            message = message
-                .text(Name::Resource, self.table())
-                .text(Name::Attribute("db.collection.name"), self.table());
+            message = message.text(Name::Resource, self.table());
+            // `USE` and `CALL` name no table.
+            if !matches!(self.verb, "USE" | "CALL") {
+                message = message.text(Name::Attribute("db.collection.name"), self.table());
+            }
         }
         if self.text > 0 {
             message = message.text(Name::Attribute("db.query.text"), self.text());
