@@ -93,6 +93,8 @@ impl Statement {
     fn step(&mut self, search: Search, token: &Token, text: &[u8], home: bool, table: &mut Table) -> Search {
         let word = token.raw(text);
         match (search, token.kind) {
+            // What another statement behind it says is not this one's.
+            (Search::Announcement(_) | Search::Main, Kind::Sign(b';')) => Search::Over,
             (Search::Verb, Kind::Word) if word.eq_ignore_ascii_case(b"with") => Search::Main,
             (Search::Verb, Kind::Word) => self.verb_is(word),
             (Search::Main, Kind::Word) if home && verb::is_main(word) => self.verb_is(word),
