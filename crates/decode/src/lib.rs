@@ -42,6 +42,7 @@ mod protocols;
 #[doc(hidden)]
 pub mod testkit;
 mod text;
+mod trace;
 
 pub use contract::{
     AfterGap, Decoder, End, Entry, Event, Expected, Fields, Input, Key, Limits, Message, Meta, Name, Next,

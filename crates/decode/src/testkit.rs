@@ -218,8 +218,8 @@ pub fn line(event: &Event, fields: &Fields) -> String {
             Name::Error => "error",
             Name::TraceId => "trace_id",
             Name::SpanId => "span_id",
-            Name::Protocol => "protocol",
             Name::Attribute(name) => name,
+            Name::Protocol => "protocol",
         };
         let _ = match value {
             Value::Text(range) => write!(text, " {name}={}", fields_text(fields, range)),

@@ -9,6 +9,7 @@ use decode::{Input, Protocol, Verdict};
 use model::{Endpoint, FiveTuple, Nanos};
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::str::FromStr;
 
 /// Bytes of one lane that are kept until the protocol is known.
 pub const PROBE_BYTES: usize = 2_048;
@@ -39,6 +40,58 @@ impl Rule {
     fn matches(&self, server: Endpoint) -> bool {
         (self.ports.is_empty() || self.ports.contains(&server.port))
             && self.host.is_none_or(|host| host == server.ip)
+    }
+}
+
+/// Why a rule could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RuleError {
+    /// No such protocol.
+    #[error("`{0}` is no protocol; there are {all}", all = names())]
+    Protocol(String),
+    /// Not a port.
+    #[error(
+        "`{0}` is no port: ports are numbers from 1 to 65535, separated by commas, as in redis=6379,6380"
+    )]
+    Port(String),
+    /// Not an address.
+    #[error("`{0}` is no address: a rule names its host as in redis=6379@192.0.2.1")]
+    Host(String),
+}
+
+fn names() -> String {
+    let names: Vec<_> = Protocol::ALL.iter().map(|protocol| protocol.as_str()).collect();
+    names.join(", ")
+}
+
+impl FromStr for Rule {
+    type Err = RuleError;
+
+    /// Reads `PROTOCOL[=PORT,PORT...][@HOST]`, as in `redis=6379,6380`, `http`, `mysql=3306@192.0.2.1`.
+    fn from_str(text: &str) -> Result<Self, RuleError> {
+        let (rest, host) = match text.split_once('@') {
+            Some((rest, host)) => {
+                let bare = host.trim_matches(['[', ']']);
+                (rest, Some(bare.parse().map_err(|_| RuleError::Host(host.to_owned()))?))
+            }
+            None => (text, None),
+        };
+        let (name, ports) = rest.split_once('=').unwrap_or((rest, ""));
+        let protocol = match name.trim() {
+            // gRPC is HTTP/2 on the wire.
+            "grpc" => Protocol::Http2,
+            name => Protocol::by_name(name).ok_or_else(|| RuleError::Protocol(name.to_owned()))?,
+        };
+        let ports = ports
+            .split(',')
+            .map(str::trim)
+            .filter(|port| !port.is_empty())
+            .map(|port| match port.parse() {
+                Ok(number) if number > 0 => Ok(number),
+                _ => Err(RuleError::Port(port.to_owned())),
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self { protocol, ports, host, forced: false })
     }
 }
 
@@ -184,5 +237,24 @@ impl Candidates {
             None if !more => Found::Nothing,
             _ => Found::More,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_read_as_people_write_them() {
+        let rule: Rule = "redis=6379, 6380@[2001:db8::1]".parse().unwrap();
+        assert_eq!((rule.protocol, rule.ports), (Protocol::Redis, vec![6379, 6380]));
+        assert_eq!(rule.host, Some("2001:db8::1".parse().unwrap()));
+        let any: Rule = "http".parse().unwrap();
+        assert!(any.ports.is_empty() && any.host.is_none());
+        assert_eq!("grpc=50051".parse::<Rule>().unwrap().protocol, Protocol::Http2);
+        assert!(matches!("gopher=70".parse::<Rule>(), Err(RuleError::Protocol(_))));
+        assert!(matches!("http=0".parse::<Rule>(), Err(RuleError::Port(_))));
+        assert!(matches!("http=99999".parse::<Rule>(), Err(RuleError::Port(_))));
+        assert!(matches!("http@there".parse::<Rule>(), Err(RuleError::Host(_))));
     }
 }

@@ -13,12 +13,14 @@
 mod counters;
 pub mod detect;
 pub mod json;
+mod ledger;
 mod row;
 mod talk;
 
 pub use counters::Counters;
-pub use detect::{Rule, Rules};
-pub use row::{Cell, Row, service};
+pub use detect::{Rule, RuleError, Rules};
+pub use ledger::{Ledger, Page, SourceTotals};
+pub use row::{Cell, Row, service, status};
 pub use talk::{About, Talk};
 
 use correlate::{Pool, Roundtrip};
@@ -124,6 +126,11 @@ impl<S: Sink> Tap<S> {
     /// Ends every flow: the source has no more frames.
     pub fn finish(&mut self) {
         self.flows.finish(&mut self.side);
+    }
+
+    /// The figures of this tap, for the books.
+    pub fn page(&self, source: SourceTotals, rows: u64) -> Page {
+        Page { tap: self.side.counters.clone(), flows: self.flows.counters().clone(), source, rows }
     }
 
     /// What was counted here.

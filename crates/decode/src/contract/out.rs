@@ -70,10 +70,10 @@ pub enum Name {
     TraceId,
     /// Column `span_id`: 16 lower-case hex digits; the span of the sender.
     SpanId,
-    /// Column `protocol` where a message speaks one above the flow's (`grpc` over HTTP/2).
-    Protocol,
     /// A key of column `attributes`.
     Attribute(&'static str),
+    /// Column `protocol`, where a message says that it is more than the flow's protocol: gRPC in HTTP/2.
+    Protocol,
 }
 
 /// A value.
@@ -411,6 +411,11 @@ impl Message<'_> {
     /// Yes or no.
     pub fn flag(self, name: Name, flag: bool) -> Self {
         self.value(name, Value::Bool(flag))
+    }
+
+    /// The message belongs to a protocol that the flow's one carries (`grpc`).
+    pub fn protocol(self, name: &'static str) -> Self {
+        self.label(Name::Protocol, name)
     }
 
     /// Something odd to say about the message.

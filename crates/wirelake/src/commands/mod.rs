@@ -1,6 +1,7 @@
 //! One subcommand each.
 
 mod ask;
+mod capture;
 mod machine;
 mod serve;
 
@@ -24,6 +25,10 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Sql(sql) => ask::sql(&sql),
         Command::Search(search) => ask::search(search),
         Command::Call(call) => ask::call(&call),
+        Command::Watch(watch) => capture::watch(&watch),
+        Command::Read(read) => capture::read(&read),
+        Command::Ifaces { json } => capture::ifaces(json),
+        Command::Packets(packets) => capture::packets(&packets),
         Command::Check(settings) => machine::check(&settings),
         Command::Doctor(settings) => machine::doctor(&settings),
         Command::Bench(bench) => bench::run(&bench),

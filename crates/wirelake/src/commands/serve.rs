@@ -210,7 +210,8 @@ impl Probe for View {
     }
 }
 
-fn lake_options(plan: &Plan) -> LakeOptions {
+/// How the lake of a plan is written.
+pub fn lake_options(plan: &Plan) -> LakeOptions {
     let compression = match plan.lake.compression {
         Compression::Zstd => Codec::Zstd(i32::try_from(plan.lake.compression_level).unwrap_or(1)),
         Compression::Lz4 => Codec::Lz4,
