@@ -155,8 +155,10 @@ impl Mysql {
         out: &mut Out,
     ) -> Result<(), DecodeError> {
         let (name, kind) = command::find(command).ok_or(DecodeError::new(What::BadMagic, HEAD))?;
-        // The server is done with what came before, or the client would not speak.
-        self.in_step = true;
+        if !self.in_step {
+            // The server is done with what came before, or the client would not speak.
+            self.in_step = input.first >= self.heard;
+        }
         if self.pending.len() >= MAX_PENDING {
             return Err(DecodeError::new(What::TooLarge, 0));
         }
@@ -176,6 +178,17 @@ impl Mysql {
             | command::STMT_CLOSE => self.numbered(body),
             _ => None,
         };
+        if command == command::STMT_CLOSE
+            && let Some(number) = Reader::new(body).u32()
+        {
+            self.statements.remove_number(number);
+        }
+        if command == command::RESET_CONNECTION || command == command::CHANGE_USER {
+            self.statements.clear();
+        }
+        if !self.in_step {
+            return Ok(());
+        }
         let (role, key) = match kind {
             Kind::None => (Role::OneWay, self.one_way_key()),
             _ => (Role::Request, Key::Order),
@@ -192,18 +205,9 @@ impl Mysql {
                 let user = reader.text().unwrap_or_default();
                 let proof = reader.u8().and_then(|length| reader.take(usize::from(length)));
                 let database = proof.and_then(|_| reader.text()).unwrap_or_default();
-                self.statements.clear();
                 self.begin_login(input, name, user, database, out);
             }
             _ => self.plain(input, (role, key), command, body, statement, out),
-        }
-        if command == command::STMT_CLOSE
-            && let Some(number) = Reader::new(body).u32()
-        {
-            self.statements.remove_number(number);
-        }
-        if command == command::RESET_CONNECTION {
-            self.statements.clear();
         }
         Ok(())
     }

@@ -6,8 +6,9 @@
 //! * Owned: prepared statements by number, commands that wait, how far the answer under way is.
 //! * Bounded by: [`MAX_PENDING`] commands, [`MAX_STATEMENTS`](super::sql::MAX_STATEMENTS) and
 //!   [`MAX_CACHED_BYTES`](super::sql::MAX_CACHED_BYTES).
-//! * Lost: after a gap, or in a flow joined in its middle, everything up to the client's next command; which
-//!   comes only when the server is done with the last. Statements prepared before are marked unknown.
+//! * Lost: after a gap, or in a flow joined in its middle, everything up to the client's next command, which
+//!   comes only when the server is done with the last. What was held back behind a gap does not count: its
+//!   answer may have passed. Statements prepared before are marked unknown.
 //!
 //! What an answer consists of depends on capabilities that a late join has not seen. They are told by what
 //! comes: an `EOF` packet has 5 bytes and an `OK` packet at least 7; a count of columns with a flag of
@@ -36,7 +37,7 @@ use answer::Answer;
 use command::Waiting;
 use framing::Head;
 use login::Capabilities;
-use model::{Dir, Transport};
+use model::{Dir, Nanos, Transport};
 use std::collections::VecDeque;
 
 /// Commands that wait for an answer. Only MariaDB's clients send more than one at a time.
@@ -75,6 +76,8 @@ pub struct Mysql {
     continued: [bool; 2],
     /// Whether answers belong to what is pending.
     in_step: bool,
+    /// When the server last said something.
+    heard: Nanos,
     /// The client sends a file that the server has asked for.
     sending_file: bool,
     ending: Option<Ending>,
@@ -115,6 +118,7 @@ impl Decoder for Mysql {
             placed: [known; 2],
             continued: [false; 2],
             in_step: known,
+            heard: Nanos(i64::MIN),
             sending_file: false,
             ending: None,
             pending: VecDeque::new(),
@@ -138,7 +142,10 @@ impl Decoder for Mysql {
     fn decode(&mut self, input: &Input<'_>, out: &mut Out) -> Result<Progress, DecodeError> {
         match input.dir {
             Dir::ToServer => self.client(input, out),
-            Dir::ToClient => self.server(input, out),
+            Dir::ToClient => {
+                self.heard = self.heard.max(input.time);
+                self.server(input, out)
+            }
         }
     }
 
@@ -151,12 +158,7 @@ impl Decoder for Mysql {
         *lane(&mut self.placed, dir) = false;
         *lane(&mut self.continued, dir) = false;
         self.phase = Phase::Commands;
-        self.in_step = false;
-        self.sending_file = false;
-        self.ending = None;
-        self.pending.clear();
-        self.answer = Answer::default();
-        self.wanted_namespace = None;
+        self.lose_step();
         AfterGap::Resync
     }
 }
@@ -175,6 +177,16 @@ impl Mysql {
     const fn one_way_key(&mut self) -> Key {
         self.one_way = self.one_way.wrapping_add(1);
         Key::Id(self.one_way)
+    }
+
+    /// Answers can no longer be told from each other.
+    fn lose_step(&mut self) {
+        self.in_step = false;
+        self.sending_file = false;
+        self.ending = None;
+        self.pending.clear();
+        self.answer = Answer::default();
+        self.wanted_namespace = None;
     }
 
     /// The name that OpenTelemetry has for the system.

@@ -88,9 +88,11 @@ impl Mysql {
         match payload {
             [0xff, ..] => self.idle_error(input, payload, head.total(), out),
             [0xfe, ..] if self.answer.stray_eof && head.length == EOF_LENGTH => {}
-            _ => return Err(DecodeError::new(What::OutOfStep, 0)),
+            // It answers something that is held back, or was lost.
+            _ => self.lose_step(),
         }
         self.answer.stray_eof = false;
+        *lane(&mut self.continued, Dir::ToClient) = head.continues();
         Ok(Progress::skip(window, input_rest(head.length, TELL_WINDOW)))
     }
 
