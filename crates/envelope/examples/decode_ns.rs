@@ -54,8 +54,18 @@ fn main() {
             let rounds = rounds.and_then(|n| n.parse().ok()).unwrap_or(200);
             let payload = hep::open(INVITE).ok().and_then(|hep| hep.payload).map_or(INVITE, |p| p.bytes);
             println!("{:<24} {:>8} {:>8}", "738 B INVITE", "min ns", "median");
-            time("hep::open", rounds, || black_box(hep::open(black_box(INVITE))).is_ok());
-            time("sip::parse", rounds, || black_box(sip::parse(black_box(payload))).is_ok());
+            let mut hep = Hep::default();
+            time("hep::open", rounds, || {
+                let done = hep::open_into(black_box(INVITE), &mut hep).is_ok();
+                black_box(&hep);
+                done
+            });
+            let mut message = Message::default();
+            time("sip::parse", rounds, || {
+                let done = sip::parse_into(black_box(payload), &mut message).is_ok();
+                black_box(&message);
+                done
+            });
             let mut columns = Row::default();
             time("open + parse + fields", rounds, || {
                 let done = row(black_box(INVITE), &mut columns).is_some();
@@ -82,9 +92,11 @@ fn time(name: &str, rounds: usize, mut message: impl FnMut() -> bool) {
 
 #[inline(never)]
 fn row<'a>(packet: &'a [u8], row: &mut Row<'a>) -> Option<()> {
-    let hep = hep::open(packet).ok()?;
+    let mut hep = Hep::default();
+    hep::open_into(packet, &mut hep).ok()?;
     envelope(row, &hep);
-    let message = sip::parse(row.payload).ok()?;
+    let mut message = Message::default();
+    sip::parse_into(row.payload, &mut message).ok()?;
     fields(row, &message);
     Some(())
 }
