@@ -211,6 +211,37 @@ impl<'a> Text<'a> {
     }
 }
 
+/// Where a piece is in its message. What is taken apart is kept like this until it is known which
+/// parts are asked for: those that nobody asks for cost nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Part {
+    at: usize,
+    end: usize,
+}
+
+impl Part {
+    #[inline(always)]
+    pub(crate) const fn new(at: usize, end: usize) -> Self {
+        Self { at, end }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn of(text: Text<'_>) -> Self {
+        Self { at: text.at, end: text.end }
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(self, whole: &[u8]) -> &[u8] {
+        whole.get(self.at..self.end).unwrap_or(&[])
+    }
+
+    /// The piece, unless it is empty.
+    #[inline(always)]
+    pub(crate) fn some(self, whole: &[u8]) -> Option<&[u8]> {
+        if self.at < self.end { whole.get(self.at..self.end) } else { None }
+    }
+}
+
 /// What [`Text::find_or_end`] finds in the last bytes of a message, fewer than fill the lanes.
 #[inline(never)]
 fn near_end<const N: usize>(whole: &[u8], at: usize, end: usize, needles: [u8; N]) -> usize {

@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p envelope --example decode_ns [ROUNDS]` prints the least and the median
 //! time of a message in nanoseconds, for the parts of the path and for the whole of it. With
-//! `--count N` it decodes N messages and prints nothing, for a profiler that counts instructions.
+//! `--count N [open|parse|all]` it takes N messages through a part and prints nothing, for a profiler
+//! that counts instructions (`make instructions`).
 
 use std::{hint::black_box, net::IpAddr, time::Instant};
 
@@ -44,11 +45,7 @@ fn main() {
     match args.next().as_deref() {
         Some("--count") => {
             let count = args.next().and_then(|n| n.parse().ok()).unwrap_or(1000);
-            let mut columns = Row::default();
-            for _ in 0..count {
-                row(black_box(INVITE), &mut columns);
-                black_box(&columns);
-            }
+            repeat(count, &args.next().unwrap_or_default());
         }
         rounds => {
             let rounds = rounds.and_then(|n| n.parse().ok()).unwrap_or(200);
@@ -73,6 +70,21 @@ fn main() {
                 done
             });
         }
+    }
+}
+
+/// Takes `count` messages through a part of the path.
+fn repeat(count: u32, part: &str) {
+    let payload = hep::open(INVITE).ok().and_then(|hep| hep.payload).map_or(INVITE, |p| p.bytes);
+    let (mut hep, mut message, mut columns) = (Hep::default(), Message::default(), Row::default());
+    for _ in 0..count {
+        let done = match part {
+            "open" => hep::open_into(black_box(INVITE), &mut hep).is_ok(),
+            "parse" => sip::parse_into(black_box(payload), &mut message).is_ok(),
+            _ => row(black_box(INVITE), &mut columns).is_some(),
+        };
+        assert!(done);
+        black_box((&hep, &message, &columns));
     }
 }
 

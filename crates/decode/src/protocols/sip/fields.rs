@@ -9,7 +9,7 @@ use super::{
     uri::Uri,
     via::Via,
 };
-use crate::{number::decimal, text::Text};
+use crate::{number::digits, text::Text};
 
 impl<'a> Message<'a> {
     /// Whether it is a request.
@@ -100,7 +100,8 @@ impl<'a> Message<'a> {
 
     #[inline(always)]
     fn number(&self, header: Known) -> Option<u32> {
-        decimal(self.value_text(header))
+        // Places of values have no white space around them.
+        digits(self.value_text(header).get())
     }
 
     /// Call-ID.
@@ -190,7 +191,10 @@ impl<'a> Message<'a> {
     /// User name of Authorization, else of Proxy-Authorization.
     #[inline]
     pub fn auth_username(&self) -> Option<&'a [u8]> {
-        let name = |header| auth::username(self.value_text(header));
+        let name = |header| {
+            let value = self.value_text(header);
+            if value.is_empty() { None } else { auth::username(value.get()) }
+        };
         name(Known::Authorization).or_else(|| name(Known::ProxyAuthorization))
     }
 

@@ -59,9 +59,10 @@ pub enum Known {
 /// How many headers [`Known`] has.
 pub(super) const KNOWN: usize = Known::Subject as usize + 1;
 
-/// A name as the first bytes of a header line, to compare all of them at once.
+/// A name as the first bytes of a header line, to compare all of them at once. Aligned, so that the
+/// comparison takes them from memory.
 #[derive(Clone, Copy)]
-#[repr(align(16))]
+#[repr(C, align(64))]
 struct Name {
     bytes: [u8; LANES],
     /// Bits that do not count: 0x20 where the name has a letter, because only letters have two

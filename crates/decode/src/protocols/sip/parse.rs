@@ -10,7 +10,7 @@ use super::{
 use crate::{
     DecodeError, What,
     lanes::{LANES, equal},
-    number::decimal,
+    number::digits,
     text::{Text, is_trimmed},
 };
 
@@ -274,7 +274,7 @@ fn finish(message: &mut Message<'_>) {
     }
     let value = message.value_text(Known::ContentLength);
     if !value.is_empty() {
-        match decimal(value) {
+        match digits(value.get()) {
             Some(announced) if u64::from(announced) == message.body().len() as u64 => {}
             Some(_) => message.problems |= Problems::CONTENT_LENGTH_MISMATCH,
             None => message.problems |= Problems::BAD_CONTENT_LENGTH,
