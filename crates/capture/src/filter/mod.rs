@@ -14,7 +14,8 @@
 //! * VLAN tags do not hide what is behind them: `port 80` finds tagged packets, wherever the tag is kept.
 //!   `vlan 5` asks whether one of up to three tags has this number, and changes no later part.
 //! * `tcp[..]`, `udp[..]` work on IPv6 too, behind a header without extensions.
-//! * Names of hosts are not looked up.
+//! * Operators bind as in C; libpcap gives `%` and `^` no rank.
+//! * An address alone is a host. Names of hosts are not looked up.
 //!
 //! As there: IPv6 extension headers are not walked, but for one fragment header to know the protocol.
 //!

@@ -94,7 +94,8 @@ impl Mapping {
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Block<'_>> {
         let status = self.word(STATUS_AT).load(Ordering::Acquire);
-        (status & libc::TP_STATUS_USER != 0).then_some(Block { ring: self })
+        // A `Block` hands its block back when it is dropped, so one is only made for a block of ours.
+        if status & libc::TP_STATUS_USER != 0 { Some(Block { ring: self }) } else { None }
     }
 
     /// A word of the header of the next block.
