@@ -147,6 +147,13 @@ impl Lane {
         }
     }
 
+    /// Whether a segment at `seq` may be of this lane. One that is not says nothing of the other lane either
+    /// (RFC 9293 section 3.10.7.4 looks at the sequence number first).
+    pub const fn is_near(&self, seq: u32) -> bool {
+        let (ahead, behind) = (seq.wrapping_sub(self.next), self.next.wrapping_sub(seq));
+        !self.is_based() || ahead <= BEYOND_WINDOW || behind <= BEYOND_WINDOW
+    }
+
     /// Whether an acknowledgement is of bytes that were captured, in a lane that has no hole: then
     /// [`Lane::follow`] is all that is to be done.
     pub const fn follows(&self, ack: u32) -> bool {
@@ -154,14 +161,19 @@ impl Lane {
         known && self.hole == NONE && self.has(ACKED)
     }
 
-    /// Notes what the receiver has acknowledged and allows.
+    /// Notes what the receiver has acknowledged and allows. Neither leaves the half of the sequence space that
+    /// lies ahead of the next byte once it is there, or it would seem to lie behind.
     pub const fn follow(&mut self, ack: u32, edge: u32) {
-        if after(edge, self.edge) {
+        if self.is_forward(self.edge, edge) {
             self.edge = edge;
         }
-        if after(ack, self.acked) {
+        if self.is_forward(self.acked, ack) {
             self.acked = ack;
         }
+    }
+
+    const fn is_forward(&self, from: u32, to: u32) -> bool {
+        after(to, from) && (after(to, self.next) || !after(from, self.next))
     }
 
     /// Bytes were acknowledged that were not captured: they may still come, but not for long.
