@@ -45,6 +45,8 @@ causes! {
     NotSip = "not_sip",
     /// The first line names SIP but has no usable status code or Request-URI.
     BadStartLine = "bad_start_line",
+    /// A message or frame comes where another one must be.
+    OutOfPlace = "out_of_place",
 }
 
 /// What went wrong and at which byte of the input given to the parser.
