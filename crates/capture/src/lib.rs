@@ -1,1 +1,3 @@
 //! Sources of frames: live interfaces, pcap and pcapng files, standard input.
+
+pub mod file;

@@ -49,7 +49,7 @@ pub use contract::{
     Notice, Out, Progress, Role, Shape, Start, Status, Value, Verdict,
 };
 pub use cursor::Cursor;
-pub use driver::Driver;
+pub use driver::{Driver, MAX_ERRORS};
 pub use error::{DecodeError, What};
 pub use protocols::{AnyDecoder, Protocol, sdp, sip};
 

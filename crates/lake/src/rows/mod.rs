@@ -5,6 +5,7 @@
 //! Bounded by: the rows and bytes at which the shard seals. Lost: nothing.
 
 mod address;
+mod capture;
 mod envelope;
 mod sip;
 mod text;
@@ -21,6 +22,7 @@ use crate::columns::Columns;
 use address::AddressCache;
 use text::Escaped;
 
+pub use capture::CaptureRows;
 pub use sip::worth_telling;
 
 /// HEP protocol type of SIP.
