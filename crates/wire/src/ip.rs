@@ -138,13 +138,14 @@ impl<'a> Walk<'a> {
         if number == ROUTING {
             self.route(content);
         }
-        if number == HOP_BY_HOP && self.unsized_payload {
-            if let Some(payload) = jumbo(content).filter(|payload| *payload > MAX_DATAGRAM) {
-                // It counts from behind the fixed header.
-                self.span = whole;
-                self.span.limit(payload);
-                self.span.skip(size.saturating_add(2))?;
-            }
+        if number == HOP_BY_HOP
+            && self.unsized_payload
+            && let Some(payload) = jumbo(content).filter(|payload| *payload > MAX_DATAGRAM)
+        {
+            // It counts from behind the fixed header.
+            self.span = whole;
+            self.span.limit(payload);
+            self.span.skip(size.saturating_add(2))?;
         }
         Ok(Step::Next(Layer::Protocol(*next)))
     }
