@@ -45,6 +45,10 @@ causes! {
     NotSip = "not_sip",
     /// The first line names SIP but has no usable status code or Request-URI.
     BadStartLine = "bad_start_line",
+    /// An answer does not fit what was asked.
+    OutOfStep = "out_of_step",
+    /// The number of a packet does not follow that of the one before.
+    BadSequence = "bad_sequence",
 }
 
 /// What went wrong and at which byte of the input given to the parser.

@@ -46,13 +46,14 @@ mod scratch;
 #[doc(hidden)]
 pub mod testkit;
 mod text;
+mod trace;
 
 pub use contract::{
     AfterGap, Decoder, End, Entry, Event, Expected, Fields, Input, Key, Limits, Message, Meta, Name, Next,
     Notice, Out, Progress, Role, Shape, Start, Status, Value, Verdict,
 };
 pub use cursor::Cursor;
-pub use driver::Driver;
+pub use driver::{Driver, MAX_ERRORS};
 pub use error::{DecodeError, What};
 pub use protocols::{AnyDecoder, Protocol, sdp, sip};
 

@@ -219,6 +219,7 @@ pub fn line(event: &Event, fields: &Fields) -> String {
             Name::TraceId => "trace_id",
             Name::SpanId => "span_id",
             Name::Attribute(name) => name,
+            Name::Protocol => "protocol",
         };
         let _ = match value {
             Value::Text(range) => write!(text, " {name}={}", fields_text(fields, range)),

@@ -184,8 +184,76 @@ table! { hep, HEP, "hep", "One HEP packet that carries something other than SIP.
     PAYLOAD_RAW "payload_raw" Bytes "The exact bytes, only where payload is not them.";
 }
 
+table! { roundtrips, ROUNDTRIPS, "roundtrips", "One request with its response, or one of them alone, as seen on the wire.",
+    TS "ts" Time "When the first byte of it was seen.";
+    FIRST_BYTE "first_byte" Time "When the first byte of the response was seen.";
+    LAST_BYTE "last_byte" Time "When the last byte of it was seen.";
+    DURATION_NS "duration_ns" Long "From the first byte of the request to the last of the response, nanoseconds; null when one of them is missing.";
+    FIRST_BYTE_NS "first_byte_ns" Long "From the first byte of the request to the first of the response, nanoseconds.";
+    PROTOCOL "protocol" Text "Protocol: http, http2, grpc, redis, mysql, postgresql, mongodb, kafka, amqp, dns, sip, rtp.";
+    OPERATION "operation" Text "What was asked for: a method, a command, a verb.";
+    RESOURCE "resource" Text "On what: a path, a table, a topic, a key, a name.";
+    OUTCOME "outcome" Text "answered, unanswered, orphan or one_way.";
+    STATUS "status" Text "ok or error; null where the protocol does not say.";
+    STATUS_CODE "status_code" Text "The protocol's own code: 404, 42P01, NXDOMAIN.";
+    ERROR "error" Text "The message of an error.";
+    REASON "reason" Text "Why there is no whole answer: gap, closed, reset, timeout, capture_ended, cancelled...";
+    CONFIDENCE "confidence" Text "exact, late_join (the flow was under way when the capture began) or after_gap (bytes of the flow are missing).";
+    CLIENT_IP "client_ip" Text "Client's address, in the form of RFC 5952.";
+    CLIENT_PORT "client_port" Int "Client's port.";
+    SERVER_IP "server_ip" Text "Server's address, in the form of RFC 5952.";
+    SERVER_PORT "server_port" Int "Server's port.";
+    TRANSPORT "transport" Text "tcp or udp.";
+    DIRECTION "direction" Text "Which way the request, or the message that is alone, goes: to_server or to_client.";
+    REQUEST_BYTES "request_bytes" Long "Size of the request on the wire, framing included.";
+    RESPONSE_BYTES "response_bytes" Long "Size of the response on the wire, framing included.";
+    TRACE_ID "trace_id" Text bloom "Trace id that the request carried (W3C traceparent, B3, Session-ID).";
+    SPAN_ID "span_id" Text "Span id of the sender.";
+    CALL_ID "call_id" Text bloom "Call-ID of SIP, and of media that SIP announced.";
+    VLAN "vlan" Int "IEEE 802.1Q VLAN id.";
+    NOTICES "notices" Text "Oddities, joined by commas: text_cut, unknown, redacted, malformed, fields_cut.";
+    ATTRIBUTES "attributes" Text "The other fields as a JSON object, named by OpenTelemetry's semantic conventions.";
+}
+
+table! { flows, FLOWS, "flows", "One TCP or UDP flow, both directions.",
+    TS "ts" Time "When its first packet was seen.";
+    LAST "last" Time "When its last packet was seen.";
+    DURATION_NS "duration_ns" Long "From the first packet to the last, nanoseconds.";
+    TRANSPORT "transport" Text "tcp or udp.";
+    CLIENT_IP "client_ip" Text "Client's address, in the form of RFC 5952.";
+    CLIENT_PORT "client_port" Int "Client's port.";
+    SERVER_IP "server_ip" Text "Server's address, in the form of RFC 5952.";
+    SERVER_PORT "server_port" Int "Server's port.";
+    PROTOCOL "protocol" Text "The protocol it speaks; null when that is not known.";
+    VISIBILITY "visibility" Text "plain; or why it shows no (more) roundtrips: tls, websocket, compressed, replication, unreadable, unknown, silent.";
+    START "start" Text "handshake, or middle when it was under way as the capture began.";
+    ENDED "ended" Text "fin, reset, timeout, evicted or stopped (the capture ended first).";
+    ROUNDTRIPS "roundtrips" Long "Its roundtrips, of every outcome.";
+    CLIENT_RTT_US "client_rtt_us" Long "From SYN-ACK to ACK, microseconds: the way to the client and back.";
+    SERVER_RTT_US "server_rtt_us" Long "From SYN to SYN-ACK, microseconds: the way to the server and back.";
+    CLIENT_PACKETS "client_packets" Long "Packets that the client sent.";
+    SERVER_PACKETS "server_packets" Long "Packets that the server sent.";
+    CLIENT_BYTES "client_bytes" Long "Bytes that the client sent, headers included.";
+    SERVER_BYTES "server_bytes" Long "Bytes that the server sent, headers included.";
+    CLIENT_PAYLOAD "client_payload" Long "Payload bytes that the client sent.";
+    SERVER_PAYLOAD "server_payload" Long "Payload bytes that the server sent.";
+    CLIENT_RETRANSMITS "client_retransmits" Long "Segments that the client sent again.";
+    SERVER_RETRANSMITS "server_retransmits" Long "Segments that the server sent again.";
+    CLIENT_OUT_OF_ORDER "client_out_of_order" Long "Segments of the client that came before an earlier one.";
+    SERVER_OUT_OF_ORDER "server_out_of_order" Long "Segments of the server that came before an earlier one.";
+    CLIENT_GAP_BYTES "client_gap_bytes" Long "Bytes of the client that were never seen.";
+    SERVER_GAP_BYTES "server_gap_bytes" Long "Bytes of the server that were never seen.";
+    GAPS "gaps" Int "How many gaps both sides have.";
+    ZERO_WINDOWS "zero_windows" Int "How often a receive window closed.";
+    RESETS "resets" Int "RST segments.";
+    DECODE_ERRORS "decode_errors" Int "Errors of the decoder.";
+    LAST_ERROR "last_error" Text "Cause of the last one.";
+    VLAN "vlan" Int "IEEE 802.1Q VLAN id.";
+    ATTRIBUTES "attributes" Text "What the flow told about itself as a JSON object: server name, ALPN, JA4...";
+}
+
 /// Every table of the lake.
-pub static TABLES: &[&Table] = &[&SIP, &HEP];
+pub static TABLES: &[&Table] = &[&SIP, &HEP, &ROUNDTRIPS, &FLOWS];
 
 /// The table of a name.
 pub fn by_name(name: &str) -> Option<&'static Table> {

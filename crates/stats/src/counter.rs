@@ -43,6 +43,8 @@ counters! {
     SocketErrors, "listen_socket_errors_total", "Errors of accept, recvmmsg or read other than would-block.";
     RowsSip, "rows_sip_total", "Rows made for the table sip.";
     RowsHep, "rows_hep_total", "Rows made for the table hep.";
+    RowsRoundtrips, "rows_roundtrips_total", "Rows made for the table roundtrips.";
+    RowsFlows, "rows_flows_total", "Rows made for the table flows.";
     Batches, "rows_batches_total", "Batches sealed and handed to the lake.";
     HandedOver, "rows_handed_over_total", "Rows in those batches.";
     NoticeTrailingBytes, "notice_trailing_bytes_total", "HEP packets followed by bytes beyond their length.";

@@ -48,7 +48,11 @@ pub struct Out {
     pub sip: u64,
     /// Rows of `hep`.
     pub hep: u64,
-    /// Both.
+    /// Rows of `roundtrips`, which capture makes.
+    pub roundtrips: u64,
+    /// Rows of `flows`, which capture makes.
+    pub flows: u64,
+    /// All of them.
     pub total: u64,
 }
 
@@ -129,11 +133,10 @@ impl Ledger {
     /// Draws up the books. `store` must have been read before `shards`.
     pub fn new(store: StoreTotals, shards: &Totals) -> Self {
         let input = input(shards);
-        let out = Out {
-            sip: shards.get(Counter::RowsSip),
-            hep: shards.get(Counter::RowsHep),
-            total: shards.get(Counter::RowsSip) + shards.get(Counter::RowsHep),
-        };
+        let [sip, hep, roundtrips, flows] =
+            [Counter::RowsSip, Counter::RowsHep, Counter::RowsRoundtrips, Counter::RowsFlows]
+                .map(|counter| shards.get(counter));
+        let out = Out { sip, hep, roundtrips, flows, total: sip + hep + roundtrips + flows };
         // What the store lost was a row before, so it is not lost a second time on the way in.
         let lost_before_rows = shards.drops();
         let drops_total = lost_before_rows + store.dropped;
@@ -144,8 +147,8 @@ impl Ledger {
             check(
                 "received",
                 input.total,
-                out.total + lost_before_rows,
-                "received + lost in the kernel + refused + left unread = rows + drops before the store",
+                sip + hep + lost_before_rows,
+                "received + lost in the kernel + refused + left unread = rows of sip and hep + drops before the store",
             ),
             check(
                 "rows",

@@ -64,6 +64,51 @@ settings! {
         correlation_headers: Vec<String> = vec!["X-CID".to_owned()], Restart;
     }
 
+    /// Capture of live interfaces. It needs CAP_NET_RAW.
+    capture: Capture {
+        /// Whether to capture.
+        enabled: bool = false, Restart;
+        /// Names of the interfaces to capture on; an empty list, or `any`, means all of them, also those that
+        /// come later.
+        interfaces: Vec<String> = Vec::new(), Restart;
+        /// What to capture, as a pcap-filter expression such as `tcp port 80 or udp port 53`; it is run by the
+        /// kernel. Empty means everything.
+        filter: String = String::new(), Restart;
+        /// Which protocol is spoken where, as `redis=6379,6380` or `http=8080@192.0.2.1`. What no rule names is
+        /// found out from its first bytes.
+        rules: Vec<String> = Vec::new(), Restart;
+        /// Rules that are obeyed without a look at the bytes, in the same form.
+        decode_as: Vec<String> = Vec::new(), Restart;
+        /// Whether only flows that a rule names are decoded.
+        only_rules: bool = false, Restart;
+        /// Whether named interfaces also take what is sent to others.
+        promiscuous: bool = true, Restart;
+        /// Threads that capture, each with its own ring. 0 means one for every two cores, 8 at most.
+        shards: usize = 0, Restart, 0..=256;
+        /// Memory of one ring between the kernel and a thread.
+        ring_mib: usize = 16, Restart, 1..=4_096;
+        /// Bytes of a frame that are captured.
+        snaplen: usize = 262_144, Restart, 96..=1_048_576;
+        /// Flows that one thread follows at the same time; beyond that those that never spoke go first.
+        flows: usize = 65_536, Restart, 16..=16_777_216;
+        /// Memory of one thread for data that waits for what was sent before it.
+        held_mib: usize = 8, Restart, 1..=65_536;
+        /// After how long a request counts as unanswered.
+        answer_timeout_s: u64 = 60, Restart, 1..=86_400;
+        /// The most that is kept of one text, such as a statement or a path.
+        text_bytes: usize = 1_024, Restart, 16..=65_536;
+        /// The most that is kept of one HTTP body of text or JSON; 0 keeps none.
+        body_bytes: usize = 0, Restart, 0..=1_048_576;
+        /// Whether passwords, tokens and the like stay as they are in the rows. They are replaced by default.
+        show_secrets: bool = false, Restart;
+        /// Whether flows that never said a word are stored too, such as scans.
+        silent_flows: bool = true, Restart;
+        /// Directory of the packets themselves, kept so that `wirelake packets` finds them. Empty keeps none.
+        packets_dir: PathBuf = PathBuf::new(), Restart;
+        /// How much of them is kept; the oldest go first.
+        packets_mib: usize = 1_024, Restart, 1..=1_048_576;
+    }
+
     /// What memory may be used for. What cannot be kept within is shed and counted.
     memory: Memory {
         /// Memory for packets and rows until they are in files, all shards together: five eighths are

@@ -108,6 +108,9 @@ impl Plan {
         if self.threads.writers == 0 {
             self.threads.writers = self.threads.shards.div_ceil(4);
         }
+        if self.capture.shards == 0 {
+            self.capture.shards = machine.cores.div_ceil(2).clamp(1, 8);
+        }
         if self.node.name.is_empty() {
             self.node.name.clone_from(&machine.hostname);
         }

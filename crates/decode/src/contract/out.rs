@@ -72,6 +72,8 @@ pub enum Name {
     SpanId,
     /// A key of column `attributes`.
     Attribute(&'static str),
+    /// Column `protocol`, where a message says that it is more than the flow's protocol: gRPC in HTTP/2.
+    Protocol,
 }
 
 /// A value.
@@ -409,6 +411,11 @@ impl Message<'_> {
     /// Yes or no.
     pub fn flag(self, name: Name, flag: bool) -> Self {
         self.value(name, Value::Bool(flag))
+    }
+
+    /// The message belongs to a protocol that the flow's one carries (`grpc`).
+    pub fn protocol(self, name: &'static str) -> Self {
+        self.label(Name::Protocol, name)
     }
 
     /// Something odd to say about the message.

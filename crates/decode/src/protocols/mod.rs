@@ -12,6 +12,7 @@ pub mod redis;
 pub mod rtp;
 pub mod sdp;
 pub mod sip;
+mod sql;
 pub mod tls;
 
 use crate::{AfterGap, DecodeError, Decoder, End, Input, Meta, Out, Progress, Start, Verdict};

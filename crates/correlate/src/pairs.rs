@@ -1,0 +1,382 @@
+//! The messages of one flow that are under way or wait for an answer.
+
+use crate::order::Step;
+use crate::roundtrip::{Confidence, Outcome, Part, Roundtrip};
+use decode::{Event, Fields, Key, Name, Notice, Role, Status};
+use model::{Dir, Nanos};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// The most roundtrips of one flow that may be under way; the oldest is closed as unanswered for the next.
+pub const MAX_PENDING: usize = 1_024;
+
+/// Slots that are free, kept for reuse.
+const FREE_SLOTS: usize = 4_096;
+
+/// A slot whose texts grew beyond this is not kept.
+const KEPT_TEXT_BYTES: usize = 16_384;
+
+/// Free slots of a shard: in steady state no roundtrip allocates.
+#[derive(Debug, Default)]
+// A slot moves between here and a flow as a pointer, without its 200 bytes.
+#[allow(clippy::vec_box)]
+pub struct Pool {
+    free: Vec<Box<Roundtrip>>,
+}
+
+impl Pool {
+    fn take(&mut self, key: Key, dir: Dir) -> Box<Roundtrip> {
+        let mut slot = self.free.pop().unwrap_or_else(|| Box::new(Roundtrip::empty()));
+        slot.reset(key, dir);
+        slot
+    }
+
+    fn give(&mut self, slot: Box<Roundtrip>) {
+        if self.free.len() < FREE_SLOTS && slot.fields.text_bytes() <= KEPT_TEXT_BYTES {
+            self.free.push(slot);
+        }
+    }
+}
+
+/// The pairing of one flow.
+#[derive(Debug)]
+pub struct Pairs {
+    waiting: VecDeque<Box<Roundtrip>>,
+    step: Step,
+    confidence: Confidence,
+    /// The protocol never has more than one request under way.
+    one_at_a_time: bool,
+}
+
+impl Pairs {
+    /// The pairing of a flow seen from its first byte (`whole`), or joined in its middle.
+    /// `one_at_a_time`: its client never sends a request before the last one was answered.
+    pub fn new(whole: bool, one_at_a_time: bool) -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            step: Step::new(whole || one_at_a_time),
+            confidence: if whole { Confidence::Exact } else { Confidence::LateJoin },
+            one_at_a_time,
+        }
+    }
+
+    /// A flow that was joined after it had been silent is in step.
+    pub fn joined_in_silence(&mut self) {
+        self.step = Step::new(true);
+    }
+
+    /// How many roundtrips are under way.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// When the oldest of them began.
+    pub fn oldest(&self) -> Option<Nanos> {
+        self.waiting.front().map(|slot| slot.start())
+    }
+
+    /// Takes one event; `each` is given what is complete.
+    pub fn event(
+        &mut self,
+        event: &Event,
+        fields: &Fields,
+        pool: &mut Pool,
+        each: &mut impl FnMut(&Roundtrip),
+    ) {
+        match event {
+            Event::Begin { role, dir, key, time, fields: range, notices } => {
+                self.begin(*role, *dir, *key, *time, pool, each);
+                if let Some(slot) = self.under_way(*role, *dir, *key) {
+                    slot.fields.extend(fields, range.clone());
+                    slot.notices |= notices;
+                }
+            }
+            Event::End { role, dir, key, time, bytes, status, fields: range, notices } => {
+                let end = End { time: *time, bytes: *bytes, status: *status, notices: *notices };
+                self.end(*role, *dir, *key, end, (fields, range), pool, each);
+            }
+            Event::Gap { dir, time, .. } => self.gap(*dir, *time, pool, each),
+            Event::Cut { key, time, why } => self.cut(*key, *time, why, pool, each),
+            Event::Rekey { id } => {
+                if let Some(slot) = self.waiting.iter_mut().find(|slot| slot.key == Key::Order) {
+                    slot.key = Key::Id(*id);
+                }
+            }
+            Event::Flow { .. } | Event::Expect(_) | Event::Opaque(_) => {}
+        }
+    }
+
+    /// Closes everything that is under way, because the flow ended for `reason`.
+    pub fn close(&mut self, reason: &'static str, pool: &mut Pool, each: &mut impl FnMut(&Roundtrip)) {
+        while let Some(slot) = self.waiting.pop_front() {
+            finish(slot, Some(reason), pool, each);
+        }
+    }
+
+    /// Closes what began before `before` and is still without its end.
+    pub fn expire(&mut self, before: Nanos, pool: &mut Pool, each: &mut impl FnMut(&Roundtrip)) {
+        while self.waiting.front().is_some_and(|slot| slot.end() < before) {
+            let Some(slot) = self.waiting.pop_front() else { return };
+            let in_order = slot.key == Key::Order && slot.outcome != Outcome::OneWay;
+            finish(slot, Some("timeout"), pool, each);
+            if in_order {
+                // Its answer may still come, and must not be given to the next.
+                self.step.lose();
+            }
+        }
+    }
+
+    fn begin(
+        &mut self,
+        role: Role,
+        dir: Dir,
+        key: Key,
+        time: Nanos,
+        pool: &mut Pool,
+        each: &mut impl FnMut(&Roundtrip),
+    ) {
+        let part = Part { first: time, last: None, bytes: 0 };
+        match role {
+            Role::Request => {
+                if key == Key::Order {
+                    let was = self.step.holds();
+                    let answering =
+                        self.waiting.iter().any(|slot| slot.dir == dir && slot.response.is_some())
+                            || self.answering(dir);
+                    self.step.request(time, answering);
+                    if !was && self.step.holds() {
+                        self.close_waiting_in_order("gap", pool, each);
+                    }
+                } else {
+                    self.step.seen(time);
+                    if let Some(at) = self.waiting.iter().position(|slot| slot.key == key && slot.dir == dir)
+                    {
+                        self.close_at(at, Some("id_reused"), pool, each);
+                    }
+                }
+                let slot = self.push(key, dir, pool, each);
+                slot.request = Some(part);
+            }
+            Role::OneWay => {
+                self.step.seen(time);
+                let slot = self.push(key, dir, pool, each);
+                slot.request = Some(part);
+                slot.outcome = Outcome::OneWay;
+            }
+            Role::Response => {
+                self.step.seen(time);
+                let asked = dir.reverse();
+                let in_step = self.step.holds();
+                let found = self.waiting.iter_mut().find(|slot| {
+                    slot.outcome == Outcome::Unanswered
+                        && slot.response.is_none()
+                        && slot.dir == asked
+                        && slot.key == key
+                        && (in_step || key != Key::Order)
+                });
+                match found {
+                    Some(slot) => {
+                        slot.response = Some(part);
+                        slot.outcome = Outcome::Answered;
+                    }
+                    None => {
+                        let slot = self.push(key, asked, pool, each);
+                        slot.response = Some(part);
+                        slot.outcome = Outcome::Orphan;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a batch of requests is answered in part: the oldest waiting one was sent before the answer
+    /// that was seen last.
+    fn answering(&self, dir: Dir) -> bool {
+        let oldest = self.waiting.iter().find(|slot| slot.dir == dir && slot.key == Key::Order);
+        match (oldest.and_then(|slot| slot.request), self.step.last_answer()) {
+            (Some(request), Some(answer)) => request.first < answer,
+            _ => false,
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn end(
+        &mut self,
+        role: Role,
+        dir: Dir,
+        key: Key,
+        end: End,
+        (fields, range): (&Fields, &Range<usize>),
+        pool: &mut Pool,
+        each: &mut impl FnMut(&Roundtrip),
+    ) {
+        let Some(at) = self.position_under_way(role, dir, key) else {
+            self.step.seen(end.time);
+            return;
+        };
+        if role == Role::Response && key == Key::Order {
+            self.step.answered(end.time);
+        } else {
+            self.step.seen(end.time);
+        }
+        let in_step = self.step.holds();
+        let Some(slot) = self.waiting.get_mut(at) else { return };
+        let part = if role == Role::Response { &mut slot.response } else { &mut slot.request };
+        if let Some(part) = part {
+            part.last = Some(end.time);
+            part.bytes = end.bytes;
+        }
+        slot.fields.extend(fields, range.clone());
+        slot.notices |= end.notices;
+        if end.status != Status::Unset {
+            slot.status = end.status;
+        }
+        let request_ended = slot.request.is_none_or(|part| part.last.is_some());
+        match role {
+            Role::OneWay => self.close_at(at, None, pool, each),
+            Role::Response if request_ended => self.close_at(at, None, pool, each),
+            // The server answered before the request was over.
+            Role::Request if slot.response.is_some_and(|part| part.last.is_some()) => {
+                self.close_at(at, None, pool, each);
+            }
+            Role::Request if key == Key::Order && !in_step => self.close_at(at, Some("gap"), pool, each),
+            Role::Request | Role::Response => {}
+        }
+    }
+
+    /// Nothing in order is paired across missing bytes, and no message of the lane goes on behind them.
+    fn gap(&mut self, dir: Dir, time: Nanos, pool: &mut Pool, each: &mut impl FnMut(&Roundtrip)) {
+        self.confidence = Confidence::AfterGap;
+        self.close_waiting_in_order("gap", pool, each);
+        for slot in &mut self.waiting {
+            slot.confidence = Confidence::AfterGap;
+        }
+        let _ = dir;
+        if !self.one_at_a_time {
+            self.step.lose();
+        }
+        self.step.seen(time);
+    }
+
+    fn cut(
+        &mut self,
+        key: Key,
+        time: Nanos,
+        why: &'static str,
+        pool: &mut Pool,
+        each: &mut impl FnMut(&Roundtrip),
+    ) {
+        let Some(at) = self.waiting.iter().position(|slot| slot.key == key) else { return };
+        if let Some(slot) = self.waiting.get_mut(at) {
+            for part in [&mut slot.request, &mut slot.response].into_iter().flatten() {
+                part.last.get_or_insert(time);
+            }
+            slot.status = Status::Error;
+        }
+        self.close_at(at, Some(why), pool, each);
+    }
+
+    fn close_waiting_in_order(
+        &mut self,
+        reason: &'static str,
+        pool: &mut Pool,
+        each: &mut impl FnMut(&Roundtrip),
+    ) {
+        while let Some(at) = self.waiting.iter().position(|slot| slot.key == Key::Order) {
+            self.close_at(at, Some(reason), pool, each);
+        }
+    }
+
+    fn push(
+        &mut self,
+        key: Key,
+        dir: Dir,
+        pool: &mut Pool,
+        each: &mut impl FnMut(&Roundtrip),
+    ) -> &mut Roundtrip {
+        if self.waiting.len() >= MAX_PENDING {
+            let in_order = self.waiting.front().is_some_and(|slot| slot.key == Key::Order);
+            self.close_at(0, Some("too_many_waiting"), pool, each);
+            if in_order {
+                self.step.lose();
+            }
+        }
+        let mut slot = pool.take(key, dir);
+        slot.confidence = self.confidence;
+        self.waiting.push_back(slot);
+        // Just pushed.
+        let last = self.waiting.len().saturating_sub(1);
+        &mut self.waiting[last]
+    }
+
+    fn under_way(&mut self, role: Role, dir: Dir, key: Key) -> Option<&mut Roundtrip> {
+        let at = self.position_under_way(role, dir, key)?;
+        self.waiting.get_mut(at).map(|slot| &mut **slot)
+    }
+
+    /// Where the message is that began last with this role, direction and key, and has not ended.
+    fn position_under_way(&self, role: Role, dir: Dir, key: Key) -> Option<usize> {
+        self.waiting.iter().rposition(|slot| {
+            let (part, asked) = match role {
+                Role::Response => (slot.response, dir.reverse()),
+                Role::Request | Role::OneWay => (slot.request, dir),
+            };
+            slot.key == key
+                && slot.dir == asked
+                && (slot.outcome == Outcome::OneWay) == (role == Role::OneWay)
+                && part.is_some_and(|part| part.last.is_none())
+        })
+    }
+
+    fn close_at(
+        &mut self,
+        at: usize,
+        reason: Option<&'static str>,
+        pool: &mut Pool,
+        each: &mut impl FnMut(&Roundtrip),
+    ) {
+        if let Some(slot) = self.waiting.remove(at) {
+            finish(slot, reason, pool, each);
+        }
+    }
+}
+
+/// What the end of a message told.
+struct End {
+    time: Nanos,
+    bytes: u64,
+    status: Status,
+    notices: u8,
+}
+
+fn finish(
+    mut slot: Box<Roundtrip>,
+    reason: Option<&'static str>,
+    pool: &mut Pool,
+    each: &mut impl FnMut(&Roundtrip),
+) {
+    slot.reason = reason;
+    if reason.is_some() && slot.outcome == Outcome::Answered {
+        // Half an answer is no success.
+        slot.status = Status::Error;
+    }
+    each(&slot);
+    pool.give(slot);
+}
+
+/// A field of a roundtrip as text, for tests and for the few places that need one.
+impl Roundtrip {
+    /// The first text of a name.
+    pub fn text(&self, name: Name) -> Option<&[u8]> {
+        match self.fields.find(name)? {
+            decode::Value::Text(range) => Some(self.fields.text(range)),
+            decode::Value::Static(label) => Some(label.as_bytes()),
+            decode::Value::Int(_) | decode::Value::Bool(_) => None,
+        }
+    }
+
+    /// Whether a notice was given.
+    pub const fn has(&self, notice: Notice) -> bool {
+        self.notices & notice as u8 != 0
+    }
+}

@@ -1,0 +1,52 @@
+//! Datagrams.
+
+use super::Table;
+use crate::flow::Class;
+use crate::key::Key;
+use crate::reassembly::Now;
+use crate::{Consumer, End, Seen};
+use model::{Dir, Transport};
+use wire::{Datagram, Packet};
+
+impl<S> Table<S> {
+    pub(super) fn datagram<C: Consumer<State = S>>(
+        &mut self,
+        packet: &Packet<'_>,
+        datagram: &Datagram<'_>,
+        wire_len: u32,
+        now: Now,
+        consumer: &mut C,
+    ) {
+        self.counters.datagrams += 1;
+        self.counters.datagram_bytes += u64::from(datagram.payload_len);
+        let key = Key::new(packet, Transport::Udp, datagram.src_port, datagram.dst_port);
+        let hash = key.hash(&self.seed, self.parts);
+        let mut found = self.find(hash, &key);
+        if let Some((at, _)) = found.filter(|(at, _)| self.is_stale(*at)) {
+            self.close(at, End::Timeout, now, consumer);
+            found = None;
+        }
+        let (at, dir) = found.unwrap_or_else(|| {
+            let from_client = self.ports.client_sends(Transport::Udp, datagram.src_port, datagram.dst_port);
+            let dir = if from_client { Dir::ToServer } else { Dir::ToClient };
+            (self.open(&key, hash, dir, (Seen::Handshake, Class::OneWay), now, consumer), dir)
+        });
+        self.touch(at);
+        let slot = &mut self.slots[at as usize];
+        let flow = &mut slot.flow;
+        flow.last = flow.last.max(now.time);
+        let side = &mut flow.sides[dir.index()];
+        side.packets += 1;
+        side.bytes += u64::from(wire_len);
+        side.payload_bytes += u64::from(datagram.payload_len);
+        let cut = (datagram.payload.len() as u64) < u64::from(datagram.payload_len);
+        self.counters.datagrams_cut += u64::from(cut);
+        if let Some(state) = slot.state.as_mut() {
+            consumer.datagram(&slot.flow, state, dir, datagram.payload, cut, now.time);
+        }
+        let slot = &self.slots[at as usize];
+        if slot.flow.class == Class::OneWay && slot.flow.sides.iter().all(|side| side.packets > 0) {
+            self.place(at, Class::TwoWay);
+        }
+    }
+}

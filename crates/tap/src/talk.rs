@@ -1,0 +1,405 @@
+//! What is known of one flow above TCP and UDP: first its protocol, then its decoder and its pairing.
+
+use crate::detect::{Candidates, Found, Hint, PROBE_BYTES, PROBE_PIECES};
+use crate::{Side, Sink};
+use correlate::Pairs;
+use decode::{Driver, Event, Fields, Input, Protocol, Shape, Start};
+use flow::{End, Flow, Seen};
+use model::{Dir, Nanos, Transport};
+
+/// Silence before the first packet of a joined flow after which nothing is owed in it.
+const SILENCE_NS: i64 = 1_000_000_000;
+
+/// Datagrams that must look likely before a protocol without a hint is believed.
+const LIKELY_DATAGRAMS: u8 = 3;
+
+/// What a flow is, for its row and for its roundtrips' rows.
+#[derive(Debug, Default)]
+pub struct About {
+    /// Its protocol, once that is known.
+    pub protocol: Option<Protocol>,
+    /// Why it shows no (more) roundtrips: `tls`, `websocket`, `compressed`, `unreadable`...
+    pub opaque: Option<&'static str>,
+    /// What it told about itself: server name, ALPN...
+    pub facts: Fields,
+    /// Its roundtrips so far, of every outcome.
+    pub roundtrips: u64,
+    /// Errors of its decoder.
+    pub errors: u8,
+    /// The cause of the last one.
+    pub last_error: Option<&'static str>,
+}
+
+/// Facts that a flow keeps at most.
+const MAX_FACTS: usize = 32;
+
+/// One flow. Small until it speaks.
+#[derive(Debug, Default)]
+pub struct Talk(State);
+
+#[derive(Debug, Default)]
+enum State {
+    /// No payload yet.
+    #[default]
+    Silent,
+    /// The protocol is not known yet.
+    Listening(Box<Listening>),
+    /// It is known.
+    Speaking(Box<Speaking>),
+    /// It is none of ours, or not wanted.
+    Ignored,
+}
+
+#[derive(Debug)]
+struct Listening {
+    hint: Hint,
+    candidates: Candidates,
+    pieces: u8,
+    likely: u8,
+    held: Vec<u8>,
+    said: Vec<Piece>,
+}
+
+/// One segment or datagram held until the protocol is known.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    dir: Dir,
+    time: Nanos,
+    end: usize,
+}
+
+#[derive(Debug)]
+struct Speaking {
+    driver: Driver,
+    pairs: Pairs,
+    about: About,
+}
+
+impl Talk {
+    pub(crate) fn bytes<S: Sink>(
+        &mut self,
+        side: &mut Side<S>,
+        flow: &Flow,
+        dir: Dir,
+        bytes: &[u8],
+        time: Nanos,
+        segment_start: bool,
+    ) {
+        match &mut self.0 {
+            State::Speaking(speaking) => {
+                let about = (dir, time);
+                speaking.driver.bytes(&flow.tuple, about.0, about.1, bytes, segment_start, &mut side.out);
+                speaking.settle(side, flow, time);
+            }
+            State::Ignored => side.unknown(bytes),
+            State::Silent | State::Listening(_) => self.listen(side, flow, dir, bytes, time),
+        }
+    }
+
+    pub(crate) fn datagram<S: Sink>(
+        &mut self,
+        side: &mut Side<S>,
+        flow: &Flow,
+        dir: Dir,
+        bytes: &[u8],
+        _cut: bool,
+        time: Nanos,
+    ) {
+        match &mut self.0 {
+            State::Speaking(speaking) => {
+                speaking.driver.datagram(&flow.tuple, dir, time, bytes, &mut side.out);
+                speaking.settle(side, flow, time);
+            }
+            State::Ignored => side.unknown(bytes),
+            State::Silent | State::Listening(_) => self.listen(side, flow, dir, bytes, time),
+        }
+    }
+
+    pub(crate) fn gap<S: Sink>(
+        &mut self,
+        side: &mut Side<S>,
+        flow: &Flow,
+        dir: Dir,
+        missing: u64,
+        time: Nanos,
+    ) {
+        match &mut self.0 {
+            State::Speaking(speaking) => {
+                speaking.driver.gap(&flow.tuple, dir, time, missing, &mut side.out);
+                speaking.settle(side, flow, time);
+            }
+            State::Listening(listening) => {
+                // What was held is no longer the beginning of anything.
+                listening.held.clear();
+                listening.said.clear();
+                listening.candidates = Candidates::all(&flow.tuple);
+            }
+            State::Silent | State::Ignored => {}
+        }
+    }
+
+    pub(crate) fn eof<S: Sink>(&mut self, side: &mut Side<S>, flow: &Flow, dir: Dir, time: Nanos) {
+        if let State::Speaking(speaking) = &mut self.0 {
+            speaking.driver.eof(&flow.tuple, dir, time, &mut side.out);
+            speaking.settle(side, flow, time);
+        }
+    }
+
+    pub(crate) fn close<S: Sink>(self, side: &mut Side<S>, flow: &Flow, end: End) {
+        let mut about = About::default();
+        match self.0 {
+            State::Speaking(mut speaking) => {
+                speaking.driver.finish(ended(end), &mut side.out);
+                speaking.settle(side, flow, flow.last);
+                let Speaking { pairs, about, .. } = &mut *speaking;
+                let Side { pool, sink, counters, .. } = side;
+                pairs.close(reason(end), pool, &mut |row| {
+                    about.roundtrips = about.roundtrips.saturating_add(1);
+                    counters.roundtrip(row.outcome);
+                    sink.roundtrip(flow, about, row);
+                });
+                side.sink.flow(flow, &speaking.about, end);
+                return;
+            }
+            State::Listening(listening) => {
+                about.opaque = Some("unknown");
+                side.unknown(&listening.held);
+            }
+            State::Ignored => about.opaque = Some("unknown"),
+            State::Silent => about.opaque = Some("silent"),
+        }
+        side.sink.flow(flow, &about, end);
+    }
+
+    /// What the flow is, once it speaks.
+    pub fn about(&self) -> Option<&About> {
+        match &self.0 {
+            State::Speaking(speaking) => Some(&speaking.about),
+            _ => None,
+        }
+    }
+
+    /// Looks for the protocol of a flow.
+    fn listen<S: Sink>(&mut self, side: &mut Side<S>, flow: &Flow, dir: Dir, bytes: &[u8], time: Nanos) {
+        if bytes.is_empty() {
+            return;
+        }
+        if matches!(self.0, State::Silent) {
+            match side.detector.hint(&flow.tuple, time) {
+                Hint::Excluded => {
+                    self.0 = State::Ignored;
+                    return side.unknown(bytes);
+                }
+                Hint::Forced(protocol) => {
+                    let mut speaking = Speaking::open(side, flow, protocol);
+                    speaking.piece(side, flow, dir, bytes, time);
+                    self.0 = State::Speaking(speaking);
+                    return;
+                }
+                hint => {
+                    self.0 = State::Listening(Box::new(Listening {
+                        hint,
+                        candidates: Candidates::all(&flow.tuple),
+                        pieces: 0,
+                        likely: 0,
+                        held: Vec::new(),
+                        said: Vec::new(),
+                    }));
+                }
+            }
+        }
+        let State::Listening(listening) = &mut self.0 else { return };
+        match listening.hear(flow, dir, bytes, time) {
+            Found::More => {}
+            Found::Nothing => {
+                side.unknown(&listening.held);
+                self.0 = State::Ignored;
+            }
+            Found::This(protocol) => {
+                let mut speaking = Speaking::open(side, flow, protocol);
+                let mut start = 0;
+                for piece in &listening.said {
+                    let held = listening.held.get(start..piece.end).unwrap_or_default();
+                    speaking.piece(side, flow, piece.dir, held, piece.time);
+                    start = piece.end;
+                }
+                self.0 = State::Speaking(speaking);
+            }
+        }
+    }
+}
+
+impl Listening {
+    /// Holds a piece and asks the probes.
+    fn hear(&mut self, flow: &Flow, dir: Dir, bytes: &[u8], time: Nanos) -> Found {
+        let datagram = flow.tuple.transport == Transport::Udp;
+        let joined = !datagram && flow.start == Seen::Middle;
+        self.pieces = self.pieces.saturating_add(1);
+        if joined {
+            // Each segment may be the first one that starts with a message.
+            self.held.clear();
+            self.said.clear();
+            self.candidates = Candidates::all(&flow.tuple);
+        }
+        self.held.extend_from_slice(bytes);
+        self.said.push(Piece { dir, time, end: self.held.len() });
+        let first = self.said.iter().position(|piece| piece.dir == dir).unwrap_or(0);
+        let lane;
+        let shown = if datagram || joined {
+            bytes
+        } else {
+            lane = self.lane(dir);
+            &lane
+        };
+        let input = Input {
+            bytes: shown,
+            dir,
+            first: self.said.get(first).map_or(time, |piece| piece.time),
+            time,
+            shape: if datagram { Shape::Datagram } else { Shape::Stream { eof: false } },
+            segment_start: true,
+            tuple: &flow.tuple,
+        };
+        let found = self.candidates.probe(&input, self.hint);
+        match found {
+            Found::This(protocol) if datagram && Some(protocol) != self.hint.protocol() => {
+                // A single datagram may look like anything; several in a row do not.
+                self.likely = self.likely.saturating_add(1);
+                let sure = protocol.probe(&input) == decode::Verdict::Yes;
+                if sure || self.likely >= LIKELY_DATAGRAMS { found } else { self.patience() }
+            }
+            Found::This(_) => found,
+            Found::Nothing if joined => match self.hint {
+                // The decoder of a known server looks for a message by itself.
+                Hint::Believed(protocol) | Hint::Usual(protocol) => Found::This(protocol),
+                _ => self.patience(),
+            },
+            Found::Nothing => match self.hint {
+                // The other lane may still tell.
+                _ if self.said.iter().all(|piece| piece.dir == dir) && self.pieces < PROBE_PIECES => {
+                    self.candidates = Candidates::all(&flow.tuple);
+                    Found::More
+                }
+                _ => Found::Nothing,
+            },
+            Found::More => self.patience(),
+        }
+    }
+
+    fn patience(&self) -> Found {
+        let full = self.held.len() > PROBE_BYTES * 2 || self.pieces >= PROBE_PIECES;
+        if full { Found::Nothing } else { Found::More }
+    }
+
+    /// The held bytes of one direction.
+    fn lane(&self, dir: Dir) -> Vec<u8> {
+        let mut start = 0;
+        let mut lane = Vec::new();
+        for piece in &self.said {
+            if piece.dir == dir {
+                lane.extend_from_slice(self.held.get(start..piece.end).unwrap_or_default());
+            }
+            start = piece.end;
+        }
+        lane.truncate(PROBE_BYTES);
+        lane
+    }
+}
+
+impl Speaking {
+    fn open<S: Sink>(side: &mut Side<S>, flow: &Flow, protocol: Protocol) -> Box<Self> {
+        let whole = flow.start == Seen::Handshake || flow.tuple.transport == Transport::Udp;
+        let start = if whole { Start::Beginning } else { Start::Middle };
+        side.detector.remember(flow.tuple.server, protocol, flow.last);
+        // MySQL forbids a second command before the answer to the first (Protocol::Command phase).
+        let mut pairs = Pairs::new(whole, protocol == Protocol::Mysql);
+        if side.started.is_some_and(|started| flow.first.0.saturating_sub(started.0) >= SILENCE_NS) {
+            pairs.joined_in_silence();
+        }
+        let about = About { protocol: Some(protocol), ..About::default() };
+        Box::new(Self { driver: Driver::new(protocol, start), pairs, about })
+    }
+
+    fn piece<S: Sink>(&mut self, side: &mut Side<S>, flow: &Flow, dir: Dir, bytes: &[u8], time: Nanos) {
+        match flow.tuple.transport {
+            Transport::Tcp => self.driver.bytes(&flow.tuple, dir, time, bytes, true, &mut side.out),
+            Transport::Udp => self.driver.datagram(&flow.tuple, dir, time, bytes, &mut side.out),
+        }
+        self.settle(side, flow, time);
+    }
+
+    /// Gives the decoder's events to the pairing and the rows to the sink.
+    fn settle<S: Sink>(&mut self, side: &mut Side<S>, flow: &Flow, time: Nanos) {
+        let Self { driver, pairs, about } = self;
+        about.protocol = Some(driver.protocol());
+        if driver.errors() > about.errors {
+            if let Some(error) = driver.last_error() {
+                side.counters.decode_error(error.what);
+                about.last_error = Some(error.what.as_str());
+            }
+            about.errors = driver.errors();
+            if about.errors >= decode::MAX_ERRORS {
+                about.opaque = Some("unreadable");
+                side.counters.given_up = side.counters.given_up.saturating_add(1);
+            }
+        }
+        let Side { out, pool, sink, counters, answer_timeout_ns, .. } = side;
+        for event in out.events() {
+            match event {
+                Event::Flow { fields } if about.facts.entries().len() < MAX_FACTS => {
+                    about.facts.extend(out.fields(), fields.clone());
+                }
+                Event::Flow { .. } => {}
+                Event::Opaque(why) => about.opaque = Some(why),
+                Event::Expect(expected) => {
+                    let entry = out.fields().entries().get(expected.fields.clone()).and_then(<[_]>::first);
+                    if let Some(decode::Value::Text(range)) = entry.map(|entry| &entry.value) {
+                        sink.expect(expected.endpoint, out.fields().text(range));
+                    }
+                }
+                event => pairs.event(event, out.fields(), pool, &mut |row| {
+                    about.roundtrips = about.roundtrips.saturating_add(1);
+                    counters.roundtrip(row.outcome);
+                    sink.roundtrip(flow, about, row);
+                }),
+            }
+        }
+        out.clear();
+        let overdue = Nanos(time.0.saturating_sub(*answer_timeout_ns));
+        if pairs.oldest().is_some_and(|oldest| oldest < overdue) {
+            pairs.expire(overdue, pool, &mut |row| {
+                about.roundtrips = about.roundtrips.saturating_add(1);
+                counters.roundtrip(row.outcome);
+                sink.roundtrip(flow, about, row);
+            });
+        }
+    }
+}
+
+impl<S> Side<S> {
+    fn unknown(&mut self, bytes: &[u8]) {
+        let count = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        self.counters.unknown_bytes = self.counters.unknown_bytes.saturating_add(count);
+    }
+}
+
+const fn ended(end: End) -> decode::End {
+    match end {
+        End::Fin => decode::End::Fin,
+        End::Reset => decode::End::Reset,
+        End::Timeout => decode::End::Timeout,
+        End::Evicted => decode::End::Evicted,
+        End::Stopped => decode::End::Stopped,
+    }
+}
+
+/// Why requests of a flow that ended so were not answered.
+const fn reason(end: End) -> &'static str {
+    match end {
+        End::Fin => "closed",
+        End::Reset => "reset",
+        End::Timeout => "timeout",
+        End::Evicted => "evicted",
+        End::Stopped => "capture_ended",
+    }
+}
