@@ -1,7 +1,7 @@
 //! What must hold for any sequence of operations: called by the fuzz target and by a stable test over random
 //! input. A function here panics when an invariant is broken.
 
-use crate::testkit::{ACK, FIN, RST, Recorder, SYN, Seg, udp};
+use crate::testkit::{ACK, FIN, PLAIN, RST, Recorder, SYN, Seg, udp};
 use crate::{Limits, Table};
 use model::Nanos;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -121,8 +121,7 @@ fn segment(table: &mut Table<crate::FlowId>, recorder: &mut Recorder, ops: &mut 
 fn datagram(table: &mut Table<crate::FlowId>, recorder: &mut Recorder, ops: &mut Ops<'_>, time: i64) {
     let (src, dst) = ends(ops);
     let bytes = udp(src.1, dst.1, &[7; 9]);
-    let packet = wire::parse_payload(src.0, dst.0, 17, &bytes, wire::Around::default())
-        .expect("a datagram that was made");
+    let packet = wire::parse_payload(src.0, dst.0, 17, &bytes, PLAIN).expect("a datagram that was made");
     table.packet(&packet, 60, Nanos(time), recorder);
 }
 

@@ -52,7 +52,7 @@ mod tests {
         let client = |transport, src, dst| ports.client_sends(transport, src, dst);
         assert!(client(Transport::Tcp, 1024, 8080) && !client(Transport::Tcp, 8080, 1024));
         assert!(client(Transport::Tcp, 40_000, 1024) && !client(Transport::Tcp, 1024, 40_000));
-        assert!(client(Transport::Tcp, 8080, 65535) == false && client(Transport::Tcp, 65535, 8080));
+        assert!(!client(Transport::Tcp, 8080, 65535) && client(Transport::Tcp, 65535, 8080));
         assert!(client(Transport::Tcp, 7, 7));
         assert!(client(Transport::Udp, 53, 40_000), "first sender");
         assert!(!client(Transport::Udp, 8080, 53));

@@ -4,7 +4,7 @@ use crate::{Consumer, End, Flow, FlowId};
 use model::{Dir, Nanos};
 use std::collections::HashMap;
 use std::net::IpAddr;
-use wire::{Body, Packet};
+use wire::{Around, Body, Packet};
 
 /// Flags of a segment, by their bits.
 pub(crate) const FIN: u8 = 1;
@@ -48,15 +48,17 @@ impl Seg {
 
     /// The packet in `bytes`, which were made by [`Seg::bytes`].
     pub fn packet<'a>(&self, bytes: &'a [u8]) -> Option<Packet<'a>> {
-        let mut packet =
-            wire::parse_payload(self.src.0, self.dst.0, 6, bytes, wire::Around::default()).ok()?;
-        packet.vlan = self.vlan;
+        let around = Around { vlan: self.vlan, tunnel: None, ttl: 64 };
+        let mut packet = wire::parse_payload(self.src.0, self.dst.0, 6, bytes, around).ok()?;
         if let Body::Tcp(segment) = &mut packet.body {
             segment.payload_len = segment.payload_len.saturating_add(self.cut);
         }
         Some(packet)
     }
 }
+
+/// A packet in no VLAN.
+pub(crate) const PLAIN: Around = Around { vlan: None, tunnel: None, ttl: 64 };
 
 /// A UDP header and its payload.
 pub(crate) fn udp(src_port: u16, dst_port: u16, payload: &[u8]) -> Vec<u8> {

@@ -14,6 +14,7 @@ mod counters;
 pub mod detect;
 pub mod json;
 mod ledger;
+pub mod replay;
 mod row;
 mod talk;
 

@@ -79,20 +79,23 @@ impl Window {
 }
 
 /// Reads the file to its end through `taps`; `accept` says which frames are wanted, `each` is given the rows
-/// in order. The taps come back with their counters.
+/// in order. The taps come back with their counters. With `at_once` a single tap gives its rows with the frame
+/// that completes them: for a source that is still being written.
 ///
 /// # Errors
 /// When the file is damaged or cut: what was read before it has become rows all the same.
 pub fn replay<R: Read, C: Collect>(
     reader: &mut Reader<R>,
     mut taps: Vec<Tap<C>>,
+    at_once: bool,
     accept: impl FnMut(&Frame<'_>) -> bool,
     each: impl FnMut(C::Item),
 ) -> (Vec<Tap<C>>, Result<(), FileError>) {
     if taps.len() == 1
         && let Some(tap) = taps.first_mut()
     {
-        let result = alone(reader, tap, accept, each);
+        let window = if at_once { 1 } else { WINDOW };
+        let result = alone(reader, tap, window, accept, each);
         return (taps, result);
     }
     dealt(reader, taps, accept, each)
@@ -102,6 +105,7 @@ pub fn replay<R: Read, C: Collect>(
 fn alone<R: Read, C: Collect>(
     reader: &mut Reader<R>,
     tap: &mut Tap<C>,
+    window: usize,
     mut accept: impl FnMut(&Frame<'_>) -> bool,
     mut each: impl FnMut(C::Item),
 ) -> Result<(), FileError> {
@@ -126,7 +130,7 @@ fn alone<R: Read, C: Collect>(
             Err(error) => break Err(error),
         }
         count += 1;
-        if count == WINDOW {
+        if count >= window {
             count = 0;
             if let Some(end) = end {
                 tap.tick(end);

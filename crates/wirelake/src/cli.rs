@@ -27,6 +27,18 @@ pub enum Command {
     Search(Search),
     /// Show one call: ladder, raw messages, or a capture file
     Call(Call),
+    /// Watch requests and responses live on an interface
+    Watch(Watch),
+    /// Read a capture file (pcap, pcapng; plain, gzip or zstd) into roundtrips
+    Read(Read),
+    /// List the interfaces that can be captured
+    Ifaces {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write the packets of stored roundtrips to a capture file
+    Packets(Packets),
     /// Print the resolved configuration, each key with where its value comes from
     Check(Settings),
     /// Check this machine: socket limits, capabilities, clock, disk; with the command that fixes each
@@ -57,6 +69,12 @@ pub struct Settings {
     /// Address for HEP over TCP
     #[arg(long, value_name = "ADDR")]
     pub hep_tcp: Vec<String>,
+    /// Capture on this interface, `any` for all of them; may be given more than once
+    #[arg(long, value_name = "IFACE")]
+    pub capture: Vec<String>,
+    /// What to capture, as a pcap-filter expression
+    #[arg(long, value_name = "FILTER")]
+    pub capture_filter: Option<String>,
     /// Address of the API and the page
     #[arg(long, value_name = "ADDR")]
     pub api: Option<String>,
@@ -84,6 +102,155 @@ pub struct Serve {
     /// Print one line of JSON with the ports first
     #[arg(long)]
     pub print_ports: bool,
+}
+
+/// What is decoded, and how much is kept of it.
+#[derive(Debug, Args, Clone, Default)]
+pub struct Decoding {
+    /// Obey a rule without looking at the bytes, such as redis=7000
+    #[arg(long, value_name = "RULE")]
+    pub decode_as: Vec<String>,
+    /// Decode only what a rule names
+    #[arg(long)]
+    pub only: bool,
+    /// The most bytes kept of one text, such as a statement or a path
+    #[arg(long, value_name = "BYTES", default_value_t = 1_024)]
+    pub text: usize,
+    /// Bytes kept of HTTP bodies of text or JSON
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    pub body: usize,
+    /// Show passwords, tokens and the like as they are
+    #[arg(long)]
+    pub show_secrets: bool,
+}
+
+/// Which roundtrips are shown.
+#[derive(Debug, Args, Clone, Default)]
+pub struct Picking {
+    /// Only those that took at least this long, such as 100ms or 1.5s
+    #[arg(long, value_name = "SPAN")]
+    pub slow: Option<String>,
+    /// Only those that failed or were not answered
+    #[arg(long)]
+    pub errors: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Watch {
+    /// Where a protocol is spoken: redis=6379,6380 or http=8080@192.0.2.1; anything else is found out from its first
+    /// bytes
+    #[arg(value_name = "RULE")]
+    pub rules: Vec<String>,
+    /// Interface; may be given more than once, all of them if not said
+    #[arg(long, short = 'i', value_name = "IFACE")]
+    pub interface: Vec<String>,
+    /// What to capture, as a pcap-filter expression such as 'tcp port 80 or udp port 53'
+    #[arg(long, short = 'f', value_name = "FILTER")]
+    pub filter: Option<String>,
+    #[command(flatten)]
+    pub decoding: Decoding,
+    #[command(flatten)]
+    pub picking: Picking,
+    /// Print one JSON object per roundtrip
+    #[arg(long, conflicts_with = "stat")]
+    pub json: bool,
+    /// Show a table of rates, latencies and errors per protocol, operation and status instead
+    #[arg(long)]
+    pub stat: bool,
+    /// End after this many roundtrips
+    #[arg(long, short = 'n', value_name = "N")]
+    pub count: Option<u64>,
+    /// End after this time, such as 30s
+    #[arg(long, value_name = "SPAN")]
+    pub r#for: Option<String>,
+    /// Do not take frames that are meant for others
+    #[arg(long)]
+    pub no_promiscuous: bool,
+    /// Memory of the ring between the kernel and this program, MiB
+    #[arg(long, value_name = "MIB", default_value_t = 32)]
+    pub ring: usize,
+    /// Bytes of a frame that are captured
+    #[arg(long, value_name = "BYTES", default_value_t = 262_144)]
+    pub snaplen: u32,
+    /// When to use colours
+    #[arg(long, value_enum, default_value = "auto")]
+    pub color: When,
+    /// Write the books to a file at the end
+    #[arg(long, value_name = "FILE")]
+    pub ledger: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum, PartialEq, Eq)]
+pub enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Args)]
+pub struct Read {
+    /// The file; `-` is standard input
+    pub file: PathBuf,
+    /// Output format
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: ReadFormat,
+    /// Where a protocol is spoken: redis=6379,6380; may be given more than once
+    #[arg(long = "rule", short = 'r', value_name = "RULE")]
+    pub rules: Vec<String>,
+    /// Which frames to take, as a pcap-filter expression
+    #[arg(long, short = 'f', value_name = "FILTER")]
+    pub filter: Option<String>,
+    #[command(flatten)]
+    pub decoding: Decoding,
+    #[command(flatten)]
+    pub picking: Picking,
+    /// Print flows instead of roundtrips (jsonl only)
+    #[arg(long)]
+    pub flows: bool,
+    /// Show rates, latencies and errors per protocol, operation and status instead
+    #[arg(long)]
+    pub stat: bool,
+    /// Store roundtrips and flows in the lake of this folder; a running server must not hold it
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "./wirelake-data")]
+    pub into_lake: Option<PathBuf>,
+    /// Threads; 0 is one per core, standard input takes one
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub shards: usize,
+    /// Write the books to a file; `-` is standard error
+    #[arg(long, value_name = "FILE")]
+    pub ledger: Option<PathBuf>,
+    /// When to use colours
+    #[arg(long, value_enum, default_value = "auto")]
+    pub color: When,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum, PartialEq, Eq)]
+pub enum ReadFormat {
+    /// One line per roundtrip for people
+    Table,
+    /// One JSON object per line
+    Jsonl,
+    /// Nothing; for --into-lake and --ledger
+    None,
+}
+
+#[derive(Debug, Args)]
+pub struct Packets {
+    /// Folder of the packet store
+    #[arg(long, value_name = "DIR")]
+    pub from: PathBuf,
+    /// The capture file to write; `-` is standard output
+    #[arg(long, short = 'w', value_name = "FILE")]
+    pub write: PathBuf,
+    /// Which packets, as a pcap-filter expression
+    #[arg(long, short = 'f', value_name = "FILTER")]
+    pub filter: Option<String>,
+    /// Earliest time: RFC 3339, or a span back from now such as 15m
+    #[arg(long, visible_alias = "start")]
+    pub since: Option<String>,
+    /// Latest time
+    #[arg(long, visible_alias = "end")]
+    pub until: Option<String>,
 }
 
 /// Where the rows are.

@@ -97,6 +97,27 @@ impl Hole {
         Some(piece)
     }
 
+    /// Lets go of everything from `end` on. Returns how many bytes that were.
+    pub fn truncate(&mut self, end: u64) -> u64 {
+        let before = self.held;
+        while let Some(mut last) = self.pieces.last_entry() {
+            let start = *last.key();
+            let piece = last.get_mut();
+            let len = end.saturating_sub(start);
+            if len >= piece.len {
+                break;
+            }
+            self.held = self.held.saturating_sub(piece.len.saturating_sub(len));
+            if len > 0 {
+                piece.len = len;
+                piece.bytes.truncate(to_usize(len));
+            } else {
+                self.cost = self.cost.saturating_sub(last.remove().cost());
+            }
+        }
+        before.saturating_sub(self.held)
+    }
+
     /// Adds `[start, end)` where nothing is held yet. Returns how many bytes were held already.
     pub fn insert(&mut self, start: u64, end: u64, mut fresh: Fresh<'_>, starts: bool) -> u64 {
         let (mut at, mut overlap) = (start, 0u64);

@@ -23,7 +23,7 @@ pub(crate) struct Lane {
     /// Its hole in [`Holes`], [`NONE`] when there is none.
     pub hole: u32,
     pub flags: u8,
-    /// The window scale that its sender offered, or one of the constants below.
+    /// By how many bits the windows that its sender announces are shifted.
     pub scale: u8,
 }
 
@@ -40,10 +40,14 @@ pub(crate) const RESET: u8 = 1 << 4;
 /// Its initial sequence number is known, from its SYN or from the answer to it.
 pub(crate) const ISN: u8 = 1 << 5;
 
-/// The SYN was not seen, so nothing is known of its options.
-pub(crate) const SCALE_UNKNOWN: u8 = u8::MAX;
-/// The SYN had no window scale.
-pub(crate) const SCALE_NONE: u8 = u8::MAX - 1;
+/// Its sender offered a window scale.
+pub(crate) const SCALES: u8 = 1 << 6;
+
+/// The window scale that is assumed when the SYN was not seen: what Linux offers by default.
+const ASSUMED_SCALE: u8 = 7;
+
+/// The largest window scale (RFC 7323 section 2.3).
+const MAX_SCALE: u8 = 14;
 
 /// Consecutive bytes of one segment, and maybe its FIN behind them.
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +83,7 @@ pub(crate) enum Until {
 }
 
 impl Lane {
-    pub const NEW: Self = Self { next: 0, acked: 0, edge: 0, hole: NONE, flags: 0, scale: SCALE_UNKNOWN };
+    pub const NEW: Self = Self { next: 0, acked: 0, edge: 0, hole: NONE, flags: 0, scale: ASSUMED_SCALE };
 
     pub const fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
@@ -93,6 +97,15 @@ impl Lane {
     /// Whether the FIN was reached.
     pub const fn is_finished(&self) -> bool {
         self.has(FIN)
+    }
+
+    /// Notes the window scale in its sender's SYN. It counts if both sides offer one (RFC 7323 section 2.2).
+    pub fn offer_scale(&mut self, scale: Option<u8>, other: &mut Self) {
+        self.flags |= if scale.is_some() { SCALES } else { 0 };
+        self.scale = scale.unwrap_or(0).min(MAX_SCALE);
+        if other.has(SYN) && !(self.has(SCALES) && other.has(SCALES)) {
+            (self.scale, other.scale) = (0, 0);
+        }
     }
 
     /// Says which byte is the first.
@@ -128,15 +141,32 @@ impl Lane {
             self.flags |= ACKED;
             (self.acked, self.edge) = (ack, edge);
         }
+        self.follow(ack, edge);
+        if after(self.acked, self.next) && self.flags & (BASED | FIN) == BASED {
+            self.wait(holes, owner, now);
+        }
+    }
+
+    /// Whether an acknowledgement is of bytes that were captured, in a lane that has no hole: then
+    /// [`Lane::follow`] is all that is to be done.
+    pub const fn follows(&self, ack: u32) -> bool {
+        let known = !after(ack, self.next) || !self.is_based();
+        known && self.hole == NONE && self.has(ACKED)
+    }
+
+    /// Notes what the receiver has acknowledged and allows.
+    pub const fn follow(&mut self, ack: u32, edge: u32) {
         if after(edge, self.edge) {
             self.edge = edge;
         }
         if after(ack, self.acked) {
             self.acked = ack;
         }
-        if !after(self.acked, self.next) || !self.is_based() || self.is_finished() {
-            return;
-        }
+    }
+
+    /// Bytes were acknowledged that were not captured: they may still come, but not for long.
+    #[cold]
+    fn wait(&mut self, holes: &mut Holes, owner: Owner, now: Now) {
         if self.hole == NONE {
             self.hole = holes.open(owner, now);
         }
@@ -209,16 +239,19 @@ impl Lane {
         self.has(ACKED) && ahead > window.saturating_add(BEYOND_WINDOW)
     }
 
-    /// Notes the FIN of a run at `at`, and cuts off what lies beyond the one that is known.
+    /// Notes the FIN of a run at `at`, and cuts off what lies beyond the one that is known, held or not.
     fn end(&self, holes: &mut Holes, at: u64, run: &mut Run<'_>, sink: &mut impl Sink) {
         let end = at.saturating_add(u64::from(run.len));
         let fin = run.fin.then_some(end);
-        let Some(Some(fin)) = holes.change(self.hole, |hole| {
+        let known = holes.change(self.hole, |hole| {
+            let first = hole.fin.is_none().then_some(fin).flatten();
             hole.fin = hole.fin.or(fin);
-            hole.fin
-        }) else {
-            return;
-        };
+            (hole.fin, first.map_or(0, |fin| hole.truncate(fin)))
+        });
+        let Some((Some(fin), held)) = known else { return };
+        if held > 0 {
+            sink.note(Note::Dropped(DropReason::AfterFin, held));
+        }
         let beyond = u32::try_from(end.saturating_sub(fin)).unwrap_or(u32::MAX).min(run.len);
         if beyond > 0 {
             sink.note(Note::Dropped(DropReason::AfterFin, u64::from(beyond)));
@@ -307,11 +340,7 @@ impl Lane {
         loop {
             let Some(hole) = holes.get(self.hole) else { return };
             if hole.fin == Some(hole.pos) {
-                let beyond = hole.held;
                 let time = if behind_gap { hole.floor } else { now.time };
-                if beyond > 0 {
-                    sink.note(Note::Dropped(DropReason::AfterFin, beyond));
-                }
                 holes.close(self.hole);
                 self.hole = NONE;
                 self.finish(time, sink);

@@ -23,7 +23,7 @@ mod seq;
 mod tests;
 
 pub(crate) use holes::{Holes, Owner};
-pub(crate) use lane::{ISN, Lane, RESET, Run, SCALE_NONE, SCALE_UNKNOWN, SYN, Until};
+pub(crate) use lane::{ISN, Lane, RESET, Run, SYN, Until};
 
 use crate::{DropReason, GapCause};
 use model::Nanos;

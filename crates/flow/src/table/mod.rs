@@ -22,7 +22,7 @@ use crate::reassembly::{HoldLimits, Holes, Now};
 use crate::{Consumer, Counters, DropReason, Flow, FlowId, Limits};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
-use model::Nanos;
+use model::{Dir, Nanos};
 use slots::Slot;
 use wire::{Body, Fragment, Packet};
 
@@ -179,15 +179,7 @@ impl<S> Table<S> {
     ) {
         self.counters.reassembled += 1;
         match wire::parse_payload(outer.src, outer.dst, protocol, bytes, outer.around()) {
-            Ok(inner) => {
-                let packet = Packet {
-                    vlan: inner.vlan.or(outer.vlan),
-                    tunnel: inner.tunnel.or(outer.tunnel),
-                    ttl: outer.ttl,
-                    ..inner
-                };
-                self.route(&packet, wire_len, now, consumer, depth + 1);
-            }
+            Ok(inner) => self.route(&inner, wire_len, now, consumer, depth + 1),
             Err(_) => self.counters.drop(DropReason::Unreadable, 1, 0),
         }
     }
@@ -249,8 +241,14 @@ impl<S> Table<S> {
             && self.index.len() == self.live as usize
     }
 
-    fn find(&self, hash: u64, key: &Key) -> Option<u32> {
-        let same = |at: &u32| key.dir(&self.slots[*at as usize].flow, self.parts).is_some();
-        self.index.find(hash, same).copied()
+    /// The flow of a key, and which way the packet goes in it.
+    #[inline(always)]
+    fn find(&self, hash: u64, key: &Key) -> Option<(u32, Dir)> {
+        let mut dir = None;
+        let at = self.index.find(hash, |at| {
+            dir = key.dir(&self.slots[*at as usize].flow, self.parts);
+            dir.is_some()
+        });
+        Some((*at?, dir?))
     }
 }

@@ -32,12 +32,12 @@ impl<S> Linked for Slot<S> {
 const _: () = assert!(size_of::<Slot<()>>() <= 264 && size_of::<Slot<Box<u8>>>() <= 264);
 
 impl<S> Table<S> {
-    /// Opens a flow; makes room for it when there is none.
+    /// Opens the flow of a packet that goes in `dir`; makes room for it when there is none.
     pub(super) fn open<C: Consumer<State = S>>(
         &mut self,
         key: &Key,
         hash: u64,
-        from_client: bool,
+        dir: Dir,
         (start, class): (Seen, Class),
         now: Now,
         consumer: &mut C,
@@ -45,7 +45,10 @@ impl<S> Table<S> {
         if self.live >= self.limits.flows {
             self.evict(consumer);
         }
-        let (client, server) = if from_client { (key.src, key.dst) } else { (key.dst, key.src) };
+        let (client, server) = match dir {
+            Dir::ToServer => (key.src, key.dst),
+            Dir::ToClient => (key.dst, key.src),
+        };
         let at = if self.free == NONE { self.slots.len() as u32 } else { self.free };
         let generation = self.slots.get(at as usize).map_or(0, |slot| slot.flow.id.generation);
         let flow = Flow {

@@ -22,22 +22,17 @@ impl<S> Table<S> {
         let key = Key::new(packet, Transport::Udp, datagram.src_port, datagram.dst_port);
         let hash = key.hash(&self.seed, self.parts);
         let mut found = self.find(hash, &key);
-        if let Some(at) = found.filter(|at| self.is_stale(*at)) {
+        if let Some((at, _)) = found.filter(|(at, _)| self.is_stale(*at)) {
             self.close(at, End::Timeout, now, consumer);
             found = None;
         }
-        let at = match found {
-            Some(at) => at,
-            None => {
-                let from_client =
-                    self.ports.client_sends(Transport::Udp, datagram.src_port, datagram.dst_port);
-                let start = (Seen::Handshake, Class::OneWay);
-                self.open(&key, hash, from_client, start, now, consumer)
-            }
-        };
+        let (at, dir) = found.unwrap_or_else(|| {
+            let from_client = self.ports.client_sends(Transport::Udp, datagram.src_port, datagram.dst_port);
+            let dir = if from_client { Dir::ToServer } else { Dir::ToClient };
+            (self.open(&key, hash, dir, (Seen::Handshake, Class::OneWay), now, consumer), dir)
+        });
         self.touch(at);
         let slot = &mut self.slots[at as usize];
-        let dir = if slot.flow.tuple.client == key.src { Dir::ToServer } else { Dir::ToClient };
         let flow = &mut slot.flow;
         flow.last = flow.last.max(now.time);
         let side = &mut flow.sides[dir.index()];

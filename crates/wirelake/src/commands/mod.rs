@@ -1,8 +1,11 @@
 //! One subcommand each.
 
 mod ask;
+mod capture;
 mod machine;
 mod serve;
+
+pub use capture::rules_of;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -24,6 +27,10 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Sql(sql) => ask::sql(&sql),
         Command::Search(search) => ask::search(search),
         Command::Call(call) => ask::call(&call),
+        Command::Watch(watch) => capture::watch(&watch),
+        Command::Read(read) => capture::read(&read),
+        Command::Ifaces { json } => capture::ifaces(json),
+        Command::Packets(packets) => capture::packets(&packets),
         Command::Check(settings) => machine::check(&settings),
         Command::Doctor(settings) => machine::doctor(&settings),
         Command::Bench(bench) => bench::run(&bench),
@@ -47,6 +54,8 @@ fn plan(settings: &Settings) -> Result<Plan> {
         data: settings.data.clone(),
         hep_udp: settings.hep_udp.clone(),
         hep_tcp: settings.hep_tcp.clone(),
+        capture: settings.capture.clone(),
+        capture_filter: settings.capture_filter.clone(),
         api: settings.api.clone(),
         api_token: settings.api_token.clone(),
         node: settings.node.clone(),

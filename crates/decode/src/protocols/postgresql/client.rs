@@ -23,7 +23,7 @@ impl Postgresql {
         };
         let window = HEAD.saturating_add(wanted);
         let Some(body) = input.bytes.get(HEAD..window) else { return Ok(Progress::at_least(window)) };
-        self.step_in();
+        self.step_in(input);
         let total = (HEAD as u64).saturating_add(length as u64);
         match kind {
             b'Q' => self.query(input, body, length, total, out)?,
@@ -49,11 +49,11 @@ impl Postgresql {
     }
 
     /// A message of the client behind a `ReadyForQuery`: from here on answers can be told from each other.
-    const fn step_in(&mut self) {
-        if !self.in_step && self.quiet {
-            self.in_step = true;
+    fn step_in(&mut self, input: &Input<'_>) {
+        if !self.in_step && input.first >= self.heard {
+            self.in_step = self.quiet;
+            self.quiet = false;
         }
-        self.quiet = false;
     }
 
     fn query(

@@ -10,7 +10,8 @@
 //! * Bounded by: [`MAX_PENDING`] unanswered messages, [`portals::MAX_PORTALS`],
 //!   [`MAX_STATEMENTS`](super::sql::MAX_STATEMENTS) and [`MAX_CACHED_BYTES`](super::sql::MAX_CACHED_BYTES).
 //! * Lost: nothing is paired after a gap, or in a flow joined in its middle, until a `ReadyForQuery` is
-//!   followed by a message of the client; statements prepared before are marked unknown.
+//!   followed by a message of the client that was not held back behind a gap; statements prepared before
+//!   are marked unknown.
 //!
 //! Not decoded: values of parameters and rows (counted, skipped), passwords (never looked at), the stream
 //! of a replication, protocol 2.0, what is inside TLS or GSSAPI.
@@ -31,7 +32,7 @@ mod tests;
 use super::sql::{Statement, Statements};
 use crate::{AfterGap, DecodeError, Decoder, End, Input, Meta, Out, Progress, Start, Verdict};
 use framing::{Tell, Walk};
-use model::{Dir, Transport};
+use model::{Dir, Nanos, Transport};
 use portals::Portals;
 use roundtrip::{Answer, Item, Unit};
 use std::collections::VecDeque;
@@ -53,6 +54,8 @@ pub struct Postgresql {
     in_step: bool,
     /// Not in step: whether `ReadyForQuery` was the last that was said.
     quiet: bool,
+    /// When the server last said something.
+    heard: Nanos,
     /// Whether the place in the client's lane is known, and in the server's.
     placed: [bool; 2],
     /// Bytes of the request that ends when what is skipped in the client's lane has passed.
@@ -96,6 +99,7 @@ impl Decoder for Postgresql {
             asked_encryption: false,
             in_step: known,
             quiet: false,
+            heard: Nanos(i64::MIN),
             placed: [known; 2],
             ending: None,
             copying_in: false,
@@ -141,6 +145,7 @@ impl Decoder for Postgresql {
                 self.client(input, out)
             }
             Dir::ToClient => {
+                self.heard = self.heard.max(input.time);
                 if self.asked_encryption {
                     return Ok(self.encryption(input, out));
                 }
@@ -200,6 +205,7 @@ impl Postgresql {
         match input.dir {
             Dir::ToServer => {
                 let fits = self.quiet
+                    && input.first >= self.heard
                     && input.segment_start
                     && framing::walk(input.bytes, Dir::ToServer) == Walk::Fits;
                 *self.placed_mut(input.dir) = fits;

@@ -30,6 +30,11 @@ impl Postgresql {
         let window = HEAD.saturating_add(wanted);
         let Some(body) = input.bytes.get(HEAD..window) else { return Ok(Progress::at_least(window)) };
         let rest = length.saturating_sub(wanted) as u64;
+        if self.in_step && self.pending.is_empty() && !matches!(kind, b'S' | b'N' | b'A' | b'E') {
+            // It answers something that is held back, or was lost.
+            self.end_answer(out);
+            self.lose_step();
+        }
         if !self.in_step {
             self.out_of_step(kind);
             return Ok(Progress::skip(window, rest));

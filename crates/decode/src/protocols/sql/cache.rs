@@ -124,7 +124,7 @@ impl Statements {
         }
         let message = message.notice(Notice::Unknown);
         match (slot.name.as_slice(), i64::try_from(slot.key)) {
-            ([], Ok(number)) if slot.named => message.int(STATEMENT, number),
+            ([], Ok(number)) => message.int(STATEMENT, number),
             ([], _) => message,
             (name, _) => message.text(STATEMENT, name),
         }

@@ -93,6 +93,8 @@ impl Statement {
     fn step(&mut self, search: Search, token: &Token, text: &[u8], home: bool, table: &mut Table) -> Search {
         let word = token.raw(text);
         match (search, token.kind) {
+            // What another statement behind it says is not this one's.
+            (Search::Announcement(_) | Search::Main, Kind::Sign(b';')) => Search::Over,
             (Search::Verb, Kind::Word) if word.eq_ignore_ascii_case(b"with") => Search::Main,
             (Search::Verb, Kind::Word) => self.verb_is(word),
             (Search::Main, Kind::Word) if home && verb::is_main(word) => self.verb_is(word),
@@ -158,9 +160,11 @@ impl Statement {
     /// Adds resource, table, text and the notices; the operation is the caller's.
     pub fn describe<'o>(&self, mut message: Message<'o>) -> Message<'o> {
         if !self.table().is_empty() {
-            message = message
-                .text(Name::Resource, self.table())
-                .text(Name::Attribute("db.collection.name"), self.table());
+            message = message.text(Name::Resource, self.table());
+            // `USE` and `CALL` name no table.
+            if !matches!(self.verb, "USE" | "CALL") {
+                message = message.text(Name::Attribute("db.collection.name"), self.table());
+            }
         }
         if self.text > 0 {
             message = message.text(Name::Attribute("db.query.text"), self.text());

@@ -12,6 +12,7 @@ fn read(text: &str, dialect: Dialect) -> (String, String, String) {
 fn verb_and_table() {
     let cases = [
         ("SELECT 1", "SELECT", ""),
+        ("SELECT 1; SELECT * FROM t", "SELECT", ""),
         ("select a, b from users where id = 1", "SELECT", "users"),
         ("  -- hello\n /* a /* b */ c */ ((SELECT * FROM \"public\".\"Us er\"))", "SELECT", "public.Us er"),
         ("SELECT extract(year FROM ts) FROM t", "SELECT", "t"),

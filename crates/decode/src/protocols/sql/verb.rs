@@ -52,7 +52,7 @@ const VERBS: &[(&str, Place)] = &[
     ("TABLE", Place::Next),
     ("VALUES", Place::None),
     ("LOAD", Place::Table),
-    ("USE", Place::None),
+    ("USE", Place::Next),
     ("DO", Place::None),
     ("HANDLER", Place::Next),
     ("PREPARE", Place::None),

@@ -56,6 +56,18 @@ impl Stat {
         }
     }
 
+    /// Adds what another one counted.
+    pub fn merge(&mut self, other: &Self) {
+        for (kind, theirs) in &other.kinds {
+            let ours = self.kinds.entry(kind.clone()).or_insert_with(Figures::new);
+            ours.count += theirs.count;
+            ours.errors += theirs.errors;
+            ours.unanswered += theirs.unanswered;
+            // Both have the same bounds.
+            let _ = ours.spans.add(&theirs.spans);
+        }
+    }
+
     /// The table, most frequent first, `lines` lines at most; rates are over the last `seconds`.
     pub fn render(&mut self, seconds: f64, lines: usize) -> String {
         let mut rows: Vec<_> = self.kinds.iter_mut().collect();
@@ -101,7 +113,8 @@ impl Figures {
 
 /// Two significant digits up to ten minutes.
 fn spans() -> Histogram<u32> {
-    Histogram::new_with_max(LONGEST_NS, 2).unwrap_or_else(|_| Histogram::new(1).expect("one digit is allowed"))
+    Histogram::new_with_max(LONGEST_NS, 2)
+        .unwrap_or_else(|_| Histogram::new(1).expect("one digit is allowed"))
 }
 
 fn text(row: &Roundtrip, name: Name) -> Option<String> {
