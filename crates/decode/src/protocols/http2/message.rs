@@ -100,6 +100,8 @@ impl Http2 {
         stream.grpc |= content_type.is_some_and(grpc::is_grpc);
         stream.code = code.unwrap_or(0);
         let grpc = stream.grpc;
+        stream.unsure = !grpc && content_type.is_none() && self.block.unknown;
+        let unsure = stream.unsure;
         let half = stream.half(Dir::ToClient);
         half.begun = true;
         half.bytes = head.size;
@@ -109,7 +111,7 @@ impl Http2 {
         message = match grpc {
             // The status of a call is told at its end.
             true => message.protocol("grpc"),
-            false => fields::response(message, code, content_type),
+            false => fields::response(message, code.filter(|_| !unsure), content_type),
         };
         if self.block.unknown {
             message.notice(Notice::Unknown);
@@ -135,7 +137,10 @@ impl Http2 {
         half.ended = true;
         let half = *half;
         let [request, response] = stream.halves;
-        let (grpc, code) = (stream.grpc, stream.code);
+        let (grpc, code, unsure) = (stream.grpc, stream.code, stream.unsure);
+        let block = told.then_some(&self.block);
+        // Joined late, a call may be recognised by its status alone.
+        let revealed = unsure && block.is_some_and(|block| block.get(Known::GrpcStatus).is_some());
         let over = response.ended && (request.ended || !request.begun);
         let key = Key::Id(u64::from(id));
         match input.dir {
@@ -146,20 +151,26 @@ impl Http2 {
                     messages.write(message, "rpc.request.messages", "rpc.request.compressed");
                 }
             }
-            Dir::ToClient if grpc => {
-                let block = told.then_some(&self.block);
+            Dir::ToClient if grpc || revealed => {
                 let status = call_status(block);
                 let message = out.end(input, Role::Response, key, half.bytes, status);
                 let message = size(message, "http.response.body.size", half.body);
                 let message = call_end(message, block, code, &mut self.text);
+                let message = if revealed { message.protocol("grpc") } else { message };
                 if let Some(messages) = half.messages {
                     let message = messages.write(message, "rpc.response.messages", "rpc.response.compressed");
                     streaming(message, request.messages, messages);
                 }
             }
             Dir::ToClient => {
-                let message = out.end(input, Role::Response, key, half.bytes, fields::status(code));
-                size(message, "http.response.body.size", half.body);
+                // Trailers that cannot be read may hold the status of a call.
+                let open = unsure && block.is_some_and(|block| block.unknown);
+                let status = if open && code < 400 { Status::Unset } else { fields::status(code) };
+                let mut message = out.end(input, Role::Response, key, half.bytes, status);
+                message = size(message, "http.response.body.size", half.body);
+                if unsure && code != 0 {
+                    message.text(Name::StatusCode, &fields::digits(code));
+                }
             }
         }
         if over {

@@ -30,6 +30,8 @@ pub(super) struct Stream {
     pub grpc: bool,
     /// The HTTP status of the response; 0 when it is not known.
     pub code: u16,
+    /// Whether it carries gRPC may be told by what was not seen: the status waits for the end.
+    pub unsure: bool,
     /// What goes to the server, and what comes from it.
     pub halves: [Half; 2],
 }
