@@ -562,6 +562,11 @@ fn probes() {
 }
 
 #[test]
+fn the_state_of_a_flow_is_small() {
+    assert!(size_of::<Mysql>() <= 1_024, "{}", size_of::<Mysql>());
+}
+
+#[test]
 fn recorded_conversations() {
     golden::check("mysql", 13_306, MY);
 }
