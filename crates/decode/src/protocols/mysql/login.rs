@@ -165,11 +165,12 @@ impl Mysql {
     /// An error that answers nothing: too many connections, a session that was idle for too long.
     pub(super) fn idle_error(&mut self, input: &Input<'_>, payload: &[u8], total: u64, out: &mut Out) {
         let key = self.one_way_key();
+        let limits = *out.limits();
         let message = out
             .begin(input, Role::OneWay, key)
             .label(Name::Attribute("db.system.name"), self.system())
             .label(Name::Operation, "ERROR");
-        super::answer::error(payload, message);
+        super::answer::error(payload, &mut self.query, &limits, message);
         out.end(input, Role::OneWay, key, total, Status::Error);
     }
 }

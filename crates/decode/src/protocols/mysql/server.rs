@@ -370,7 +370,9 @@ impl Mysql {
         let waiting = self.pending.pop_front();
         let answer = core::mem::take(&mut self.answer);
         let counts = waiting.is_some_and(|waiting| matches!(waiting.kind, Kind::Results | Kind::Rows));
-        answer::error(payload, answer.end(input, Status::Error, counts, out));
+        let limits = *out.limits();
+        let message = answer.end(input, Status::Error, counts, out);
+        answer::error(payload, &mut self.query, &limits, message);
         self.wanted_namespace = None;
         self.sending_file = false;
     }
