@@ -161,3 +161,12 @@ fn statements_are_bounded_and_the_least_used_goes_first() {
     cache.remove_number(7);
     assert_eq!(cache.by_number(7), None);
 }
+
+#[test]
+fn every_word_that_announces_a_secret_does() {
+    for word in super::secrets::ANNOUNCE {
+        let word = core::str::from_utf8(word).unwrap().to_uppercase();
+        let shown = read(&format!("UPDATE t SET {word} = 'x'"), Dialect::Mysql).2;
+        assert_eq!(shown, format!("UPDATE t SET {word} = '[redacted]'"));
+    }
+}
