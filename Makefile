@@ -31,7 +31,7 @@ S ?= 60
 BENCHES ?= decode udp tcp store
 ARGS ?=
 
-.PHONY: build run test check fmt lint layers unit ui ui-test live bench golden fuzz miri deny deps tools dist clean distclean help
+.PHONY: build run test check fmt lint layers unit ui ui-test live bench instructions golden fuzz miri deny deps tools dist clean distclean help
 
 build: deps ## build target/release/wirelake
 	@mkdir -p "$(CARGO_TARGET_DIR)"
@@ -82,6 +82,9 @@ live: ## start real clients and servers against the binary
 
 bench: build ## measure; BENCHES="decode udp" picks some
 	@for name in $(BENCHES); do $(BIN) bench "$$name"; done
+
+instructions: ## count instructions per decoded message; fails 2 % above tests/instructions.txt; UPDATE=1 rewrites it
+	@scripts/instructions $(if $(UPDATE),--update)
 
 golden: deps ## rewrite the golden files and generated references; review the diff
 	@UPDATE_GOLDEN=1 cargo test --workspace --release --locked

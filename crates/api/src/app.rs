@@ -17,6 +17,8 @@ pub const QUERIES_AT_ONCE: usize = 4;
 pub trait Probe: Send + Sync {
     /// Gauges for the metrics page.
     fn gauges(&self) -> Vec<Gauge>;
+    /// The books of capture; `None` where nothing is captured.
+    fn capture(&self) -> Option<tap::Ledger>;
     /// Why the program is not at its best, in sentences; empty when it is.
     fn complaints(&self) -> Vec<String>;
 }

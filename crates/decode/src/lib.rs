@@ -36,9 +36,13 @@ mod driver;
 mod error;
 #[doc(hidden)]
 pub mod fuzz;
+mod hash;
 mod lanes;
 mod number;
+#[cfg(test)]
+mod pcap;
 mod protocols;
+mod scratch;
 #[doc(hidden)]
 pub mod testkit;
 mod text;

@@ -4,15 +4,15 @@ use crate::text::Text;
 
 /// Reads a run of decimal digits that must not be empty and must fit; white space around it is
 /// dropped, anything else makes it `None`.
-#[inline(always)]
 pub(crate) fn decimal(text: Text<'_>) -> Option<u32> {
     digits(text.trim().get())
 }
 
+/// The same without white space around the digits.
 #[inline(always)]
-fn digits(digits: &[u8]) -> Option<u32> {
-    if digits.is_empty() {
-        return None;
+pub(crate) fn digits(digits: &[u8]) -> Option<u32> {
+    if digits.is_empty() || digits.len() > 9 {
+        return many_digits(digits);
     }
     let mut value = 0u32;
     for byte in digits {
@@ -20,7 +20,19 @@ fn digits(digits: &[u8]) -> Option<u32> {
         if digit > 9 {
             return None;
         }
-        value = value.checked_mul(10)?.checked_add(u32::from(digit))?;
+        // At most nine digits: below 2^30.
+        value = value.wrapping_mul(10).wrapping_add(u32::from(digit));
+    }
+    Some(value)
+}
+
+/// The same for so many digits that they may not fit, and for none.
+#[cold]
+fn many_digits(digits: &[u8]) -> Option<u32> {
+    let mut value = digits.first().map(|_| 0u32)?;
+    for byte in digits {
+        let digit = char::from(*byte).to_digit(10)?;
+        value = value.checked_mul(10)?.checked_add(digit)?;
     }
     Some(value)
 }

@@ -5,7 +5,7 @@
 //! search. So a [`Text`] keeps the bytes that follow it in the message within reach: whole vectors
 //! are loaded, and a hit beyond the end is none.
 
-use crate::lanes::{LANES, equal};
+use crate::lanes::{LANES, common, equal};
 
 /// A piece of a message: the bytes from `at` to `end` of `whole`.
 ///
@@ -192,9 +192,53 @@ impl<'a> Text<'a> {
         self.trim_start().trim_end()
     }
 
+    /// Whether both pieces have the same bytes, of which there are few.
+    #[inline(always)]
+    pub(crate) fn is_same(self, other: Text<'_>) -> bool {
+        let len = self.len();
+        if len != other.len() {
+            return false;
+        }
+        match (self.peek::<LANES>(), other.peek::<LANES>()) {
+            (Some(a), Some(b)) if len <= LANES => common(*a, *b) as usize >= len,
+            _ => self.get() == other.get(),
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn eq_ignore_case(self, other: &[u8]) -> bool {
         self.len() == other.len() && self.get().eq_ignore_ascii_case(other)
+    }
+}
+
+/// Where a piece is in its message. What is taken apart is kept like this until it is known which
+/// parts are asked for: those that nobody asks for cost nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Part {
+    at: usize,
+    end: usize,
+}
+
+impl Part {
+    #[inline(always)]
+    pub(crate) const fn new(at: usize, end: usize) -> Self {
+        Self { at, end }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn of(text: Text<'_>) -> Self {
+        Self { at: text.at, end: text.end }
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(self, whole: &[u8]) -> &[u8] {
+        whole.get(self.at..self.end).unwrap_or(&[])
+    }
+
+    /// The piece, unless it is empty.
+    #[inline(always)]
+    pub(crate) fn some(self, whole: &[u8]) -> Option<&[u8]> {
+        if self.at < self.end { whole.get(self.at..self.end) } else { None }
     }
 }
 
@@ -204,6 +248,12 @@ fn near_end<const N: usize>(whole: &[u8], at: usize, end: usize, needles: [u8; N
     let piece = whole.get(at..end).unwrap_or(&[]);
     let hit = piece.iter().position(|byte| needles.contains(byte));
     hit.map_or(end, |hit| at.wrapping_add(hit))
+}
+
+/// Whether a value has no white space around it, nor other bytes of that range, and is not empty.
+#[inline(always)]
+pub(crate) const fn is_trimmed(value: &[u8]) -> bool {
+    matches!((value, value), ([first, ..], [.., last]) if *first > b' ' && *last > b' ')
 }
 
 /// White space inside a header: SP, HT, and the CR and LF of a fold.

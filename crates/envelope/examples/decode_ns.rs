@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p envelope --example decode_ns [ROUNDS]` prints the least and the median
 //! time of a message in nanoseconds, for the parts of the path and for the whole of it. With
-//! `--count N` it decodes N messages and prints nothing, for a profiler that counts instructions.
+//! `--count N [open|parse|all]` it takes N messages through a part and prints nothing, for a profiler
+//! that counts instructions (`make instructions`).
 
 use std::{hint::black_box, net::IpAddr, time::Instant};
 
@@ -44,18 +45,24 @@ fn main() {
     match args.next().as_deref() {
         Some("--count") => {
             let count = args.next().and_then(|n| n.parse().ok()).unwrap_or(1000);
-            let mut columns = Row::default();
-            for _ in 0..count {
-                row(black_box(INVITE), &mut columns);
-                black_box(&columns);
-            }
+            repeat(count, &args.next().unwrap_or_default());
         }
         rounds => {
             let rounds = rounds.and_then(|n| n.parse().ok()).unwrap_or(200);
             let payload = hep::open(INVITE).ok().and_then(|hep| hep.payload).map_or(INVITE, |p| p.bytes);
             println!("{:<24} {:>8} {:>8}", "738 B INVITE", "min ns", "median");
-            time("hep::open", rounds, || black_box(hep::open(black_box(INVITE))).is_ok());
-            time("sip::parse", rounds, || black_box(sip::parse(black_box(payload))).is_ok());
+            let mut hep = Hep::default();
+            time("hep::open", rounds, || {
+                let done = hep::open_into(black_box(INVITE), &mut hep).is_ok();
+                black_box(&hep);
+                done
+            });
+            let mut message = Message::default();
+            time("sip::parse", rounds, || {
+                let done = sip::parse_into(black_box(payload), &mut message).is_ok();
+                black_box(&message);
+                done
+            });
             let mut columns = Row::default();
             time("open + parse + fields", rounds, || {
                 let done = row(black_box(INVITE), &mut columns).is_some();
@@ -63,6 +70,21 @@ fn main() {
                 done
             });
         }
+    }
+}
+
+/// Takes `count` messages through a part of the path.
+fn repeat(count: u32, part: &str) {
+    let payload = hep::open(INVITE).ok().and_then(|hep| hep.payload).map_or(INVITE, |p| p.bytes);
+    let (mut hep, mut message, mut columns) = (Hep::default(), Message::default(), Row::default());
+    for _ in 0..count {
+        let done = match part {
+            "open" => hep::open_into(black_box(INVITE), &mut hep).is_ok(),
+            "parse" => sip::parse_into(black_box(payload), &mut message).is_ok(),
+            _ => row(black_box(INVITE), &mut columns).is_some(),
+        };
+        assert!(done);
+        black_box((&hep, &message, &columns));
     }
 }
 
@@ -82,9 +104,11 @@ fn time(name: &str, rounds: usize, mut message: impl FnMut() -> bool) {
 
 #[inline(never)]
 fn row<'a>(packet: &'a [u8], row: &mut Row<'a>) -> Option<()> {
-    let hep = hep::open(packet).ok()?;
+    let mut hep = Hep::default();
+    hep::open_into(packet, &mut hep).ok()?;
     envelope(row, &hep);
-    let message = sip::parse(row.payload).ok()?;
+    let mut message = Message::default();
+    sip::parse_into(row.payload, &mut message).ok()?;
     fields(row, &message);
     Some(())
 }

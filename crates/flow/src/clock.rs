@@ -26,19 +26,23 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
+    #[inline]
     pub fn advance(&mut self, time: Nanos) {
-        if !self.started {
-            self.started = true;
+        if self.started && time >= self.last {
+            self.elapsed += time.0.wrapping_sub(self.last.0).cast_unsigned().min(LEAP_NS);
             self.last = time;
-            return;
+        } else {
+            self.turn(time);
         }
-        let step = time.0.saturating_sub(self.last.0);
-        if step > 0 {
-            self.elapsed += step.unsigned_abs().min(LEAP_NS);
-            self.last = time;
-        } else if step < -JITTER_NS {
+    }
+
+    /// The first packet, or one from before the last.
+    #[cold]
+    fn turn(&mut self, time: Nanos) {
+        if !self.started || time.0.saturating_sub(self.last.0) < -JITTER_NS {
             self.last = time;
         }
+        self.started = true;
     }
 
     /// A count of ticks that wraps every 52 days.

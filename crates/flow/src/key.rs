@@ -25,6 +25,7 @@ pub(crate) struct Parts {
 
 impl Key {
     /// The key of a packet between two ports.
+    #[inline(always)]
     pub fn new(packet: &Packet<'_>, transport: Transport, src_port: u16, dst_port: u16) -> Self {
         Self {
             src: Endpoint::new(packet.src, src_port),
@@ -47,16 +48,18 @@ impl Key {
     }
 
     /// The direction of the packet in a flow, if it belongs to it.
+    #[inline(always)]
     pub fn dir(&self, flow: &Flow, parts: Parts) -> Option<Dir> {
         let tuple = &flow.tuple;
+        let same = |a: &Endpoint, b: &Endpoint| a.port == b.port && a.ip == b.ip;
         if tuple.transport != self.transport
             || (parts.vlan && flow.vlan != self.vlan)
             || (parts.tunnel && flow.tunnel != self.tunnel)
         {
             None
-        } else if tuple.client == self.src && tuple.server == self.dst {
+        } else if same(&tuple.client, &self.src) && same(&tuple.server, &self.dst) {
             Some(Dir::ToServer)
-        } else if tuple.client == self.dst && tuple.server == self.src {
+        } else if same(&tuple.client, &self.dst) && same(&tuple.server, &self.src) {
             Some(Dir::ToClient)
         } else {
             None
@@ -64,27 +67,27 @@ impl Key {
     }
 
     /// The hash under a seed. Both directions have the same.
+    #[inline(always)]
     pub fn hash<B: BuildHasher>(&self, seed: &B, parts: Parts) -> u64 {
         let mut hasher = seed.build_hasher();
-        match (self.src.ip, self.dst.ip) {
-            (IpAddr::V4(src), IpAddr::V4(dst)) => {
-                let src = u64::from(src.to_bits()) << 16 | u64::from(self.src.port);
-                let dst = u64::from(dst.to_bits()) << 16 | u64::from(self.dst.port);
-                hasher.write_u64(src.min(dst));
-                hasher.write_u64(src.max(dst));
-            }
-            (src, dst) => {
-                let src = (bits(src), self.src.port);
-                let dst = (bits(dst), self.dst.port);
-                let (low, high) = (src.min(dst), src.max(dst));
-                hasher.write_u128(low.0);
-                hasher.write_u128(high.0);
-                hasher.write_u32(u32::from(low.1) << 16 | u32::from(high.1));
-            }
+        let vlan = if parts.vlan { self.vlan.map_or(0, |vlan| u64::from(vlan) + 1) } else { 0 };
+        let rest = (vlan << 1 | self.transport as u64) << 48;
+        if let (IpAddr::V4(src), IpAddr::V4(dst)) = (&self.src.ip, &self.dst.ip) {
+            let src = u64::from(src.to_bits()) << 16 | u64::from(self.src.port);
+            let dst = u64::from(dst.to_bits()) << 16 | u64::from(self.dst.port);
+            hasher.write_u64(src.min(dst));
+            hasher.write_u64(src.max(dst) | rest);
+        } else {
+            let src = (bits(self.src.ip), self.src.port);
+            let dst = (bits(self.dst.ip), self.dst.port);
+            let (low, high) = (src.min(dst), src.max(dst));
+            hasher.write_u128(low.0);
+            hasher.write_u128(high.0);
+            hasher.write_u64(u64::from(low.1) << 16 | u64::from(high.1) | rest);
         }
-        let vlan = self.vlan.filter(|_| parts.vlan).map_or(0, |vlan| u32::from(vlan) + 1);
-        hasher.write_u32(vlan << 1 | self.transport as u32);
-        if let Some(tunnel) = self.tunnel.filter(|_| parts.tunnel) {
+        if parts.tunnel
+            && let Some(tunnel) = self.tunnel
+        {
             tunnel.hash(&mut hasher);
         }
         hasher.finish()

@@ -1,10 +1,10 @@
 //! Prints the roundtrips of a capture file as JSON lines, and what was counted: `roundtrips FILE [--flows]`.
 
 use std::io::Write;
+use std::path::Path;
 
 use correlate::Roundtrip;
 use flow::{End, Flow};
-use model::{Frame, LinkType, Nanos};
 use tap::{About, Options, Row, Sink, Tap};
 
 struct Lines {
@@ -39,17 +39,19 @@ fn main() {
     };
     let lines = Lines { text: Vec::new(), flows: arguments.next().is_some() };
     let mut tap = Tap::new(Options::default(), lines);
-    let file = std::fs::read(&path).expect("a capture file");
-    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().expect("4 bytes"));
-    let fraction = if word(0) == 0xa1b2_3c4d { 1 } else { 1_000 };
-    let link = LinkType::from_number(word(20)).expect("a known link type");
-    let mut at = 24;
-    while at + 16 <= file.len() {
-        let time = Nanos(i64::from(word(at)) * 1_000_000_000 + i64::from(word(at + 4)) * fraction);
-        let end = at + 16 + word(at + 8) as usize;
-        let Some(bytes) = file.get(at + 16..end) else { break };
-        tap.frame(&Frame { time, link, wire_len: word(at + 12), vlan: None, bytes });
-        at = end;
+    let mut reader = capture::file::open(Path::new(&path)).unwrap_or_else(|error| {
+        eprintln!("{error}");
+        std::process::exit(1);
+    });
+    loop {
+        match reader.next() {
+            Ok(Some(frame)) => tap.frame(&frame),
+            Ok(None) => break,
+            Err(error) => {
+                eprintln!("{error}");
+                break;
+            }
+        }
         std::io::stdout().write_all(&tap.sink().text).expect("an open output");
         tap.sink().text.clear();
     }

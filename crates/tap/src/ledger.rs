@@ -1,6 +1,7 @@
 //! The books of a capture: every frame that came in and the door it left by, every message and its row.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 use correlate::Outcome;
 use decode::What;
@@ -182,14 +183,69 @@ impl Ledger {
     }
 }
 
+impl Ledger {
+    /// Appends the figures in Prometheus' text format. Every name and label comes from a closed list.
+    pub fn prometheus(&self, to: &mut String) {
+        let plain = [
+            ("frames_total", "Frames taken.", self.frames.taken),
+            ("bytes_total", "Bytes of the frames on the wire.", self.frames.bytes),
+            ("source_drops_total", "Frames that the kernel's ring lost.", self.frames.source_drops),
+            ("segments_total", "TCP segments.", self.packets.segments),
+            ("datagrams_total", "UDP datagrams.", self.packets.datagrams),
+            ("fragments_total", "IP fragments.", self.packets.fragments),
+            (
+                "retransmitted_segments_total",
+                "Segments with bytes that were there before.",
+                self.packets.retransmitted,
+            ),
+            ("out_of_order_segments_total", "Segments before an earlier one.", self.packets.out_of_order),
+            ("flows_opened_total", "Flows opened.", self.flows.opened),
+            ("payload_bytes_total", "Payload of TCP segments.", self.bytes.payload),
+            ("missing_bytes_total", "Payload declared missing.", self.bytes.missing),
+            ("unknown_bytes_total", "Payload of flows whose protocol is not known.", self.bytes.unknown),
+            ("balanced", "Whether the books of capture balance: 1 yes, 0 no.", u64::from(self.balanced)),
+            ("flows_open", "Flows open now.", self.flows.open),
+        ];
+        for (name, help, value) in plain {
+            let kind = if name.ends_with("_total") { "counter" } else { "gauge" };
+            head(to, name, help, kind);
+            let _ = writeln!(to, "wirelake_capture_{name} {value}");
+        }
+        head(to, "drops_total", "Frames and packets lost or refused, by stage and reason.", "counter");
+        for Drop { stage, reason, count } in &self.drops {
+            let _ =
+                writeln!(to, "wirelake_capture_drops_total{{stage=\"{stage}\",reason=\"{reason}\"}} {count}");
+        }
+        let named = [
+            ("gaps_total", "Gaps in lanes, by cause.", "cause", &self.gaps),
+            ("decode_errors_total", "Errors of decoders, by cause.", "cause", &self.decode_errors),
+            ("flows_closed_total", "Flows closed, by how they ended.", "end", &self.flows.closed),
+        ];
+        for (name, help, label, values) in named {
+            head(to, name, help, "counter");
+            for (value, count) in values {
+                let _ = writeln!(to, "wirelake_capture_{name}{{{label}=\"{value}\"}} {count}");
+            }
+        }
+        head(to, "roundtrips_total", "Roundtrips, by outcome.", "counter");
+        let Roundtrips { answered, unanswered, orphan, one_way, .. } = self.roundtrips;
+        for (outcome, count) in Outcome::ALL.iter().zip([answered, unanswered, orphan, one_way]) {
+            let outcome = outcome.as_str();
+            let _ = writeln!(to, "wirelake_capture_roundtrips_total{{outcome=\"{outcome}\"}} {count}");
+        }
+    }
+}
+
+fn head(to: &mut String, name: &str, help: &str, kind: &str) {
+    let _ = writeln!(to, "# HELP wirelake_capture_{name} {help}\n# TYPE wirelake_capture_{name} {kind}");
+}
+
 /// Everything added up.
 #[derive(Default)]
 struct Sum {
     ledger: Ledger,
     drops: BTreeMap<(&'static str, &'static str), u64>,
     fragment_doors: u64,
-    dropped_bytes: u64,
-    overlap: u64,
 }
 
 impl Sum {
@@ -232,8 +288,6 @@ impl Sum {
         bytes.repeated += flows.retransmitted_bytes + flows.overlap_bytes;
         bytes.missing += flows.gap_bytes.iter().sum::<u64>();
         bytes.unknown += tap.unknown_bytes;
-        self.dropped_bytes += flows.dropped_bytes.iter().sum::<u64>();
-        self.overlap += flows.overlap_bytes;
         for (cause, count) in GapCause::ALL.iter().zip(flows.gaps) {
             *ledger.gaps.entry(cause.as_str()).or_default() += count;
         }

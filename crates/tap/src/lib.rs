@@ -14,6 +14,7 @@ mod counters;
 pub mod detect;
 pub mod json;
 mod ledger;
+pub mod replay;
 mod row;
 mod talk;
 
@@ -131,6 +132,11 @@ impl<S: Sink> Tap<S> {
     /// The figures of this tap, for the books.
     pub fn page(&self, source: SourceTotals, rows: u64) -> Page {
         Page { tap: self.side.counters.clone(), flows: self.flows.counters().clone(), source, rows }
+    }
+
+    /// Bytes of the wire that were copied for decoding: see [`Out::copied_bytes`].
+    pub const fn copied_bytes(&self) -> u64 {
+        self.side.out.copied_bytes()
     }
 
     /// What was counted here.

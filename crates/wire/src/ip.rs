@@ -37,7 +37,6 @@ impl<'a> Walk<'a> {
     }
 
     pub(crate) fn ipv4(&mut self) -> Result<Step<'a>, WireError> {
-        let whole = self.span;
         let [
             first,
             _,
@@ -62,11 +61,11 @@ impl<'a> Walk<'a> {
             return Err(WireError::BadIpLength);
         }
         if total != 0 {
-            self.span = whole;
-            self.span.limit(total);
-            self.span.take::<20>()?;
+            self.span.limit(total.saturating_sub(20));
         }
-        self.span.skip(usize::from(first & 0x0f).saturating_mul(4).saturating_sub(20))?;
+        if header > 20 {
+            self.span.skip(usize::from(first & 0x0f).saturating_mul(4).saturating_sub(20))?;
+        }
         let [a, b, c, d, e, f, g, h] = *addresses;
         self.enter(IpAddr::V4(Ipv4Addr::new(a, b, c, d)), IpAddr::V4(Ipv4Addr::new(e, f, g, h)), *ttl);
         self.unsized_payload = false;
@@ -75,6 +74,10 @@ impl<'a> Walk<'a> {
         if more || offset != 0 {
             let id = u32::from(u16::from_be_bytes([*id_high, *id_low]));
             return self.fragment(id, offset, more, *protocol);
+        }
+        // Most of all packets: saves a turn of the loop.
+        if *protocol == TCP {
+            return self.tcp();
         }
         Ok(Step::Next(Layer::Protocol(*protocol)))
     }
@@ -138,13 +141,14 @@ impl<'a> Walk<'a> {
         if number == ROUTING {
             self.route(content);
         }
-        if number == HOP_BY_HOP && self.unsized_payload {
-            if let Some(payload) = jumbo(content).filter(|payload| *payload > MAX_DATAGRAM) {
-                // It counts from behind the fixed header.
-                self.span = whole;
-                self.span.limit(payload);
-                self.span.skip(size.saturating_add(2))?;
-            }
+        if number == HOP_BY_HOP
+            && self.unsized_payload
+            && let Some(payload) = jumbo(content).filter(|payload| *payload > MAX_DATAGRAM)
+        {
+            // It counts from behind the fixed header.
+            self.span = whole;
+            self.span.limit(payload);
+            self.span.skip(size.saturating_add(2))?;
         }
         Ok(Step::Next(Layer::Protocol(*next)))
     }

@@ -69,6 +69,12 @@ pub struct Settings {
     /// Address for HEP over TCP
     #[arg(long, value_name = "ADDR")]
     pub hep_tcp: Vec<String>,
+    /// Capture on this interface, `any` for all of them; may be given more than once
+    #[arg(long, value_name = "IFACE")]
+    pub capture: Vec<String>,
+    /// What to capture, as a pcap-filter expression
+    #[arg(long, value_name = "FILTER")]
+    pub capture_filter: Option<String>,
     /// Address of the API and the page
     #[arg(long, value_name = "ADDR")]
     pub api: Option<String>,
@@ -400,4 +406,6 @@ pub enum BenchKind {
     Tcp,
     /// Decode to durable Parquet
     Store,
+    /// Frames to roundtrips in columns, against a walk over the frames
+    Capture,
 }

@@ -34,6 +34,11 @@ pub async fn ledger(State(app): State<Arc<App>>) -> Json<Value> {
         (value.as_object_mut(), serde_json::to_value(app.ledger()))
     {
         target.extend(books);
+        if let Some(capture) = app.probe.capture() {
+            let balanced = target.get("balanced").and_then(Value::as_bool).unwrap_or(false);
+            target.insert("balanced".to_owned(), Value::Bool(balanced && capture.balanced));
+            target.insert("capture".to_owned(), serde_json::to_value(&capture).unwrap_or_default());
+        }
     }
     Json(value)
 }
@@ -77,6 +82,9 @@ pub async fn tables(State(app): State<Arc<App>>) -> Json<Value> {
 #[utoipa::path(get, path = "/metrics", responses((status = 200, description = "text/plain; version=0.0.4")))]
 pub async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     let (store, shards) = app.figures();
-    let text = stats::prometheus::render(store, &shards, &app.probe.gauges());
+    let mut text = stats::prometheus::render(store, &shards, &app.probe.gauges());
+    if let Some(capture) = app.probe.capture() {
+        capture.prometheus(&mut text);
+    }
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
 }

@@ -436,7 +436,7 @@ fn no_byte_can_be_wrong_enough_to_panic() {
     for sample in [sample(), pcap.bytes] {
         for at in 0..sample.len() {
             fuzz::capture(&sample[..at]);
-            for bit in [1, 0x80, 0xff] {
+            for bit in [1, 0xff] {
                 let mut flipped = sample.clone();
                 flipped[at] ^= bit;
                 fuzz::capture(&flipped);

@@ -24,6 +24,10 @@ pub struct Overrides {
     pub hep_udp: Vec<String>,
     /// `--hep-tcp ADDR`, once per address.
     pub hep_tcp: Vec<String>,
+    /// `--capture IFACE`, once per interface; turns capture on.
+    pub capture: Vec<String>,
+    /// `--capture-filter FILTER`.
+    pub capture_filter: Option<String>,
     /// `--api ADDR`.
     pub api: Option<String>,
     /// `--api-token TOKEN`.
@@ -43,13 +47,19 @@ impl Overrides {
     fn given(&self) -> Vec<(&'static str, &'static str, String)> {
         let single = [
             ("--data", "data.dir", &self.data),
+            ("--capture", "capture.enabled", &(!self.capture.is_empty()).then(|| "true".to_owned())),
+            ("--capture-filter", "capture.filter", &self.capture_filter),
             ("--api", "api.listen", &self.api),
             ("--api-token", "api.token", &self.api_token),
             ("--node", "node.name", &self.node),
             ("--shards", "threads.shards", &self.shards),
             ("--log-level", "log.level", &self.log_level),
         ];
-        let lists = [("--hep-udp", "hep.udp", &self.hep_udp), ("--hep-tcp", "hep.tcp", &self.hep_tcp)];
+        let lists = [
+            ("--hep-udp", "hep.udp", &self.hep_udp),
+            ("--hep-tcp", "hep.tcp", &self.hep_tcp),
+            ("--capture", "capture.interfaces", &self.capture),
+        ];
         let single =
             single.into_iter().filter_map(|(flag, key, text)| text.clone().map(|text| (flag, key, text)));
         let lists = lists

@@ -27,5 +27,5 @@ pub use encode::{Encoder, encode};
 pub use frame::{Frame, frame_len};
 pub use inflate::inflate;
 pub use notices::Notices;
-pub use packet::{Hep, Payload, open};
+pub use packet::{Hep, Payload, open, open_into};
 pub use time::{RawTime, TimeSource};

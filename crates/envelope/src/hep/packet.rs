@@ -121,14 +121,27 @@ impl<'a> Hep<'a> {
 /// # Errors
 /// `Empty`, `BadMagic`; `Truncated` when the packet is shorter than it says or a chunk runs past
 /// its end; `BadLength` when a length is smaller than the header it belongs to.
-#[inline(always)]
+#[inline]
 pub fn open(bytes: &[u8]) -> Result<Hep<'_>, DecodeError> {
     let mut hep = Hep::default();
-    match bytes.first() {
-        Some(b'H' | b'E') => v3::open(bytes, &mut hep)?,
-        Some(1 | 2) => v12::open(bytes, &mut hep)?,
-        Some(_) => return Err(DecodeError::new(What::BadMagic, 0)),
-        None => return Err(DecodeError::new(What::Empty, 0)),
-    }
+    open_into(bytes, &mut hep)?;
     Ok(hep)
+}
+
+/// As [`open`], into a packet whose content is replaced; after an error it is of no use.
+///
+/// A [`Hep`] is some 320 bytes of many small values. Where it is made, nothing moves it right behind
+/// their writes, which would wait for each of them.
+///
+/// # Errors
+/// Those of [`open`].
+#[inline(always)]
+pub fn open_into<'a>(bytes: &'a [u8], hep: &mut Hep<'a>) -> Result<(), DecodeError> {
+    *hep = Hep::default();
+    match bytes.first() {
+        Some(b'H' | b'E') => v3::open(bytes, hep),
+        Some(1 | 2) => v12::open(bytes, hep),
+        Some(_) => Err(DecodeError::new(What::BadMagic, 0)),
+        None => Err(DecodeError::new(What::Empty, 0)),
+    }
 }

@@ -242,6 +242,7 @@ impl<S> Table<S> {
     }
 
     /// The flow of a key, and which way the packet goes in it.
+    #[inline(always)]
     fn find(&self, hash: u64, key: &Key) -> Option<(u32, Dir)> {
         let mut dir = None;
         let at = self.index.find(hash, |at| {

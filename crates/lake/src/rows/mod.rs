@@ -14,7 +14,7 @@ use std::net::IpAddr;
 
 use ::envelope::hep::{Hep, TimeSource};
 use arrow_array::RecordBatch;
-use decode::sip::{Known, Problems};
+use decode::sip::{Known, Message, Problems, parse_into, parse_str_into};
 use mem::block::Shared;
 use model::table::{HEP, SIP, Table, proto_name};
 
@@ -201,13 +201,14 @@ impl Rows {
         );
         let text = self.escaped.payload(&mut self.sip, PAYLOAD, PAYLOAD_RAW, payload);
         let mut cid = hep.correlation_id;
+        let mut message = Message::default();
         let parsed = match (packed, text) {
             (Some(why), _) => Err(why),
-            (None, Some(text)) => decode::sip::parse_str(text).map_err(|error| error.what.as_str()),
-            (None, None) => decode::sip::parse(payload).map_err(|error| error.what.as_str()),
+            (None, Some(text)) => parse_str_into(text, &mut message).map_err(|error| error.what.as_str()),
+            (None, None) => parse_into(payload, &mut message).map_err(|error| error.what.as_str()),
         };
         let (unparsed, problems) = match parsed {
-            Ok(message) => {
+            Ok(()) => {
                 sip::set(&mut self.sip, &message, &mut self.escaped, &mut self.media);
                 if cid.is_none() {
                     cid = self

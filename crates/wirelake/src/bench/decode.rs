@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Instant;
 
 use decode::sip::{self, Known, Message};
-use envelope::hep;
+use envelope::hep::{self, Hep};
 use lake::rows::{Arrival, Payload, RowOptions, Rows};
 use mem::counting::allocations;
 use mem::pool::Pool;
@@ -62,8 +62,11 @@ fn simd_pass(bytes: &[u8]) -> bool {
 }
 
 /// Takes every field that a row needs out of one packet.
-fn fields(packet: &[u8]) -> u64 {
-    let Ok(packet) = hep::open(packet) else { return 0 };
+fn fields(bytes: &[u8]) -> u64 {
+    let mut packet = Hep::default();
+    if hep::open_into(bytes, &mut packet).is_err() {
+        return 0;
+    }
     let Some(payload) = packet.payload else { return 0 };
     let time = packet.time.map(|time| time.normalise(i64::MAX));
     black_box((
@@ -75,8 +78,9 @@ fn fields(packet: &[u8]) -> u64 {
         packet.capture_id,
         packet.correlation_id,
     ));
-    match sip::parse(payload.bytes) {
-        Ok(message) => sip_fields(&message),
+    let mut message = Message::default();
+    match sip::parse_into(payload.bytes, &mut message) {
+        Ok(()) => sip_fields(&message),
         Err(_) => 0,
     }
 }
@@ -136,7 +140,10 @@ fn columns(settings: &Settings) -> (f64, f64) {
     rows.use_block(&block.share());
     let mut count = 0;
     time(settings, || {
-        let Ok(packet) = hep::open(black_box(block.frozen())) else { return 0 };
+        let mut packet = Hep::default();
+        if hep::open_into(black_box(block.frozen()), &mut packet).is_err() {
+            return 0;
+        }
         let payload = packet.payload.map_or(Payload::Missing, |payload| Payload::Plain(payload.bytes));
         rows.append(&packet, payload, &arrival);
         count += 1;

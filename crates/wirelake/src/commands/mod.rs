@@ -5,6 +5,8 @@ mod capture;
 mod machine;
 mod serve;
 
+pub use capture::rules_of;
+
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -52,6 +54,8 @@ fn plan(settings: &Settings) -> Result<Plan> {
         data: settings.data.clone(),
         hep_udp: settings.hep_udp.clone(),
         hep_tcp: settings.hep_tcp.clone(),
+        capture: settings.capture.clone(),
+        capture_filter: settings.capture_filter.clone(),
         api: settings.api.clone(),
         api_token: settings.api_token.clone(),
         node: settings.node.clone(),

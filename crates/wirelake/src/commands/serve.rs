@@ -18,7 +18,7 @@ use tracing_subscriber::{filter, prelude::*, reload};
 
 use super::plan;
 use crate::cli::{Serve, Settings};
-use crate::pipeline::{Live, Ports, Server};
+use crate::pipeline::{Capture, Live, Pages, Ports, Server};
 
 /// Memory for bloom filters between queries, MiB.
 const BLOOM_MIB: usize = 32;
@@ -32,19 +32,23 @@ pub fn run(serve: &Serve) -> Result<ExitCode> {
     let plan = plan(&serve.settings)?;
     let log = start_log(&plan);
     plan.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
-    let lake = Lake::open(&plan.data.dir, lake_options(&plan))?;
-    let engine = Arc::new(Engine::new(Arc::clone(&lake), &engine_options(&plan))?);
     let listener = bind_api(plan.api.listen)?;
     let api_address = listener.local_addr()?;
+    // Before the first thread: privileges belong to threads, and those of capture are given up at once.
+    let rings = open_rings(&plan)?;
+    let lake = Lake::open(&plan.data.dir, lake_options(&plan))?;
+    let engine = Arc::new(Engine::new(Arc::clone(&lake), &engine_options(&plan))?);
     let board = Board::default();
     let live = Arc::new(Live::new(plan.hep.key.expose().as_bytes()));
     let server = Server::start(&plan, &lake, &board, &live)?;
+    let pages = Pages::default();
+    let capture = rings.map(|rings| Capture::start(&plan, rings, &lake, &board, &pages)).transpose()?;
     if serve.print_ports {
         print_ports(&server.ports, api_address)?;
     }
     server.remarks.iter().for_each(|remark| tracing::warn!("{remark}"));
     greet(&plan, &server.ports, api_address);
-    let machine = Arc::new(Machine::new(server, Arc::clone(&lake)));
+    let machine = Arc::new(Machine::new(server, capture, pages, Arc::clone(&lake)));
     let app = Arc::new(App::new(
         engine,
         board,
@@ -114,6 +118,8 @@ async fn attend(
 /// The running parts, for the API's gauges and for the end.
 struct Machine {
     server: Mutex<Option<Server>>,
+    capture: Mutex<Option<Capture>>,
+    pages: Pages,
     lake: Arc<Lake>,
     stopping: AtomicBool,
     pools: Vec<mem::pool::PoolGauge>,
@@ -121,10 +127,12 @@ struct Machine {
 }
 
 impl Machine {
-    fn new(server: Server, lake: Arc<Lake>) -> Self {
+    fn new(server: Server, capture: Option<Capture>, pages: Pages, lake: Arc<Lake>) -> Self {
         let pools = server.pools.clone();
         Self {
             server: Mutex::new(Some(server)),
+            capture: Mutex::new(capture),
+            pages,
             lake,
             stopping: AtomicBool::new(false),
             pools,
@@ -137,6 +145,8 @@ impl Machine {
         self.lake.stop_waiting();
         let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
         let ended = server.map_or(Ok(()), Server::stop);
+        let capture = self.capture.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let ended = ended.and(capture.map_or(Ok(()), Capture::stop));
         let lost = self.lake.close();
         ended.map(|()| lost)
     }
@@ -186,6 +196,10 @@ impl Probe for View {
         ]
     }
 
+    fn capture(&self) -> Option<tap::Ledger> {
+        self.0.pages.ledger()
+    }
+
     fn complaints(&self) -> Vec<String> {
         let mut found = Vec::new();
         if let Some(failure) = self.0.lake.failure() {
@@ -203,11 +217,26 @@ impl Probe for View {
         {
             found.push("a shard ended; restart the program and see its log".to_owned());
         }
+        let capture = self.0.capture.lock().unwrap_or_else(PoisonError::into_inner);
+        if capture.as_ref().is_some_and(Capture::has_failed) {
+            found.push("a capture thread ended; restart the program and see its log".to_owned());
+        }
         if self.0.pools.iter().any(|pool| pool.in_use() >= pool.capacity()) {
             found.push("receive memory is used up: the disk does not keep up, so reading waits; raise memory.budget_mib or use a faster disk".to_owned());
         }
         found
     }
+}
+
+/// The rings of capture, opened while the process may, with all privileges given up after that.
+fn open_rings(plan: &Plan) -> Result<Option<Vec<::capture::live::Live>>> {
+    if !plan.capture.enabled {
+        return Ok(None);
+    }
+    let rings = Capture::open(plan)?;
+    ::capture::privileges::drop_privileges(None)
+        .context("the privileges of capture could not be given up")?;
+    Ok(Some(rings))
 }
 
 /// How the lake of a plan is written.
@@ -270,7 +299,7 @@ fn greet(plan: &Plan, ports: &Ports, api: SocketAddr) {
     let shown =
         if api.ip().is_unspecified() { SocketAddr::new([127, 0, 0, 1].into(), api.port()) } else { api };
     eprintln!(
-        "wirelake {}\n\n  HEP over UDP   {}\n  HEP over TCP   {}\n  page and API   http://{shown}\n  lake           {}\n\n\
+        "wirelake {}\n\n  HEP over UDP   {}\n  HEP over TCP   {}\n  capture        {}\n  page and API   http://{shown}\n  lake           {}\n\n\
          Try it:\n  \
          mirror the SIP of this machine      sngrep -c -H udp:127.0.0.1:{udp}\n  \
          see the latest calls                wirelake search --by call --server http://{shown}\n  \
@@ -279,8 +308,20 @@ fn greet(plan: &Plan, ports: &Ports, api: SocketAddr) {
         env!("CARGO_PKG_VERSION"),
         list(&ports.hep_udp),
         list(&ports.hep_tcp),
+        capturing(plan),
         plan.data.dir.display(),
     );
+}
+
+/// What is captured, or how to.
+fn capturing(plan: &Plan) -> String {
+    let capture = &plan.capture;
+    if !capture.enabled {
+        return "off; --capture any turns it on".to_owned();
+    }
+    let any = capture.interfaces.is_empty() || capture.interfaces.iter().any(|name| name == "any");
+    let place = if any { "all interfaces".to_owned() } else { capture.interfaces.join(", ") };
+    if capture.filter.is_empty() { place } else { format!("{place}: {}", capture.filter) }
 }
 
 fn start_log(plan: &Plan) -> LogHandle {
@@ -306,7 +347,7 @@ fn start_log(plan: &Plan) -> LogHandle {
 /// Our own events at the level asked for; the libraries' only when they are warnings.
 fn level(level: LogLevel) -> filter::Targets {
     let own = level.as_str().parse().unwrap_or(filter::LevelFilter::INFO);
-    let ours = ["wirelake", "api", "lake", "listen"];
+    let ours = ["wirelake", "api", "lake", "listen", "capture"];
     filter::Targets::new()
         .with_default(own.min(filter::LevelFilter::WARN))
         .with_targets(ours.map(|target| (target, own)))

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result, anyhow};
 use ::capture::filter::Program;
 use ::capture::live::{Live, LiveOptions, State};
+use anyhow::{Context, Result, anyhow};
 use config::Plan;
 use correlate::Roundtrip;
 use flow::{End, Flow};
@@ -94,7 +94,12 @@ impl Capture {
             let sink = StoreSink::new(plan, lake, board.shard());
             let packets = match plan.capture.packets_dir.as_os_str() {
                 dir if dir.is_empty() => None,
-                dir => Some(PacketStore::open(dir.as_ref(), number, (plan.capture.packets_mib as u64) << 20, share)?),
+                dir => Some(PacketStore::open(
+                    dir.as_ref(),
+                    number,
+                    (plan.capture.packets_mib as u64) << 20,
+                    share,
+                )?),
             };
             let worker = Worker {
                 number,
@@ -201,7 +206,9 @@ impl Worker {
         live.changes(&mut |name, state| match state {
             State::Up => tracing::info!("capture: {name} is up again"),
             State::Down => tracing::warn!("capture: {name} is down; it goes on when it is up again"),
-            State::Gone => tracing::warn!("capture: {name} is gone; it goes on when one of that name is there"),
+            State::Gone => {
+                tracing::warn!("capture: {name} is gone; it goes on when one of that name is there")
+            }
         });
         tap.tick(now());
         tap.sink().seal_when_due();

@@ -1,7 +1,10 @@
 //! The stages put together: sockets, envelope, decoder, rows, lake.
 
+mod capture;
+pub mod packets;
 mod server;
 mod sink;
 
+pub use capture::{Capture, Pages};
 pub use server::{Ports, Server, frame};
 pub use sink::{Handover, HepSink, Live, SealLimits};

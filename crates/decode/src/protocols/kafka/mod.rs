@@ -172,7 +172,7 @@ impl Kafka {
         let bytes = input.bytes;
         if self.tokens {
             match starts(bytes) {
-                Starts::Need(need) if !token_fits(bytes) => return Ok(Progress::at_least(need)),
+                Starts::Need(need) if holds(bytes, need) => return Ok(Progress::at_least(need)),
                 Starts::Surely => self.tokens = false,
                 _ => return self.token(input),
             }
@@ -218,6 +218,11 @@ impl Kafka {
     fn response(&mut self, input: &Input<'_>, out: &mut Out) -> Result<Progress, DecodeError> {
         let bytes = input.bytes;
         if self.tokens && token_fits(bytes) {
+            // An answer has a correlation id; a token of fewer bytes cannot be one.
+            let len = bytes.first_chunk().map_or(0, |first| u32::from_be_bytes(*first));
+            if len >= 4 && bytes.len() < RESPONSE {
+                return Ok(Progress::at_least(RESPONSE));
+            }
             let known = bytes
                 .first_chunk::<RESPONSE>()
                 .is_some_and(|[_, _, _, _, id @ ..]| self.pending.contains(i32::from_be_bytes(*id)));
@@ -382,6 +387,12 @@ fn wanted(halt: Result<(), Halt>, there: usize, size: usize) -> Option<usize> {
 
 fn key(correlation: i32) -> Key {
     Key::Id(u64::from(correlation.cast_unsigned()))
+}
+
+/// Whether the frame that starts here has `need` bytes at least, as far as that is known.
+fn holds(bytes: &[u8], need: usize) -> bool {
+    let size = |first: &[u8; 4]| (u32::from_be_bytes(*first) as usize).saturating_add(4);
+    bytes.first_chunk().is_none_or(|first| size(first) >= need)
 }
 
 /// Whether a frame without a header may start here.

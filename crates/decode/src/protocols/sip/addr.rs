@@ -2,10 +2,10 @@
 
 use super::{
     params::{Params, quoted_end},
-    uri::Uri,
+    uri::{Uri, UriParts},
     window,
 };
-use crate::text::Text;
+use crate::text::{Part, Text};
 
 /// An address with its display name, URI and header parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,34 +31,15 @@ impl<'a> NameAddr<'a> {
 
     #[inline(always)]
     pub(super) fn parse_text(value: Text<'a>) -> Self {
-        match window::name_addr(value) {
-            Some(places) => {
-                let part = |(from, to): (usize, usize)| value.skip(from).upto(value.skip(to).at());
-                let params = value.skip(places.close.wrapping_add(1));
-                Self {
-                    display: part(places.display).some(),
-                    uri: Uri::at_places(value, &places),
-                    params: params.get(),
-                    tag: tag(params),
-                }
-            }
-            None => Self::unusual(value.whole(), value.at(), value.end()),
+        let whole = value.whole();
+        let AddrParts { display, uri: UriParts { raw, scheme, user, password, host, tail }, params, tag } =
+            AddrParts::parse(value);
+        Self {
+            display: display.some(whole),
+            uri: Uri::from_parts(whole, UriParts { raw, scheme, user, password, host, tail }),
+            params: params.get(whole),
+            tag: tag.some(whole),
         }
-    }
-
-    #[inline(never)]
-    fn unusual(whole: &'a [u8], at: usize, end: usize) -> Self {
-        let value = Text::within(whole, at, end);
-        let (display, rest) = display_name(value.trim_start());
-        let (uri, params) = if rest.starts_with(b'<') {
-            let (uri, close) = Uri::up_to_close(rest.skip(1).trim_start());
-            let behind = rest.from(close);
-            (uri, behind.from(behind.find_close()).skip(1))
-        } else {
-            let (uri, params) = without_brackets(rest.whole(), rest.at(), rest.end());
-            (uri, rest.from(params))
-        };
-        Self { display, uri, params: params.get(), tag: tag(params) }
     }
 
     /// The header parameters.
@@ -68,49 +49,94 @@ impl<'a> NameAddr<'a> {
     }
 }
 
-/// An `addr-spec`, which ends at the first parameter or at the next value of the header, whose
-/// place is given too.
+/// Where the parts of an address are in the message; what is missing is empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct AddrParts {
+    pub display: Part,
+    pub uri: UriParts,
+    pub params: Part,
+    pub tag: Part,
+}
+
+impl AddrParts {
+    #[inline(always)]
+    fn parse(value: Text<'_>) -> Self {
+        match window::name_addr(value) {
+            Some(parts) => parts,
+            None => Self::unpack(unusual(value.whole(), value.at(), value.end())),
+        }
+    }
+
+    /// As [`unusual`] gives them: in another form, so that usual parts, which stay in registers, are
+    /// not put into memory to meet these.
+    #[inline(always)]
+    const fn pack(self) -> [Part; 9] {
+        let UriParts { raw, scheme, user, password, host, tail } = self.uri;
+        [self.display, raw, scheme, user, password, host, tail, self.params, self.tag]
+    }
+
+    #[inline(always)]
+    const fn unpack([display, raw, scheme, user, password, host, tail, params, tag]: [Part; 9]) -> Self {
+        Self { display, uri: UriParts { raw, scheme, user, password, host, tail }, params, tag }
+    }
+}
+
+/// The parts of any address.
 #[inline(never)]
-fn without_brackets(whole: &[u8], at: usize, end: usize) -> (Uri<'_>, usize) {
-    let (uri, params) = Text::within(whole, at, end).split_before([b';', b',']);
-    (Uri::up_to_close(uri.trim_end()).0, params.at())
+fn unusual(whole: &[u8], at: usize, end: usize) -> [Part; 9] {
+    let (display, rest) = display_name(Text::within(whole, at, end).trim_start());
+    let (uri, params) = if rest.starts_with(b'<') {
+        let (uri, close) = UriParts::up_to_close(rest.skip(1).trim_start());
+        let behind = rest.from(close);
+        (uri, behind.from(behind.find_close()).skip(1))
+    } else {
+        // An `addr-spec`, which ends at the first parameter or at the next value of the header.
+        let (uri, params) = rest.split_before([b';', b',']);
+        (UriParts::up_to_close(uri.trim_end()).0, params)
+    };
+    AddrParts { display, uri, params: Part::of(params), tag: tag(params) }.pack()
 }
 
 /// Splits the display name from the rest, which starts at `<` when there is one.
-#[inline(always)]
-fn display_name(value: Text<'_>) -> (Option<&[u8]>, Text<'_>) {
+fn display_name(value: Text<'_>) -> (Part, Text<'_>) {
     match value.first() {
-        Some(b'<') => return (None, value),
+        Some(b'<') => return (Part::default(), value),
         Some(b'"') => {
             if let Some(end) = quoted_end(value.whole(), value.at(), value.end()) {
                 let name = value.skip(1).upto(end.wrapping_sub(1));
                 let rest = value.from(end).trim_start();
-                return (name.some(), rest.from(rest.find([b'<']).unwrap_or(rest.at())));
+                return (Part::of(name), rest.from(rest.find([b'<']).unwrap_or(rest.at())));
             }
         }
         _ => {}
     }
     match value.find([b'<']) {
-        Some(at) => (value.upto(at).trim_end().some(), value.from(at)),
+        Some(at) => (Part::of(value.upto(at).trim_end()), value.from(at)),
         // A quote that is never closed: whatever this was, it is no URI.
-        None if value.first() == Some(b'"') => (None, value.from(value.end())),
-        None => (None, value),
+        None if value.first() == Some(b'"') => (Part::default(), value.from(value.end())),
+        None => (Part::default(), value),
     }
 }
 
+/// The `tag` among the parameters of a header.
 #[inline(always)]
-fn tag(params: Text<'_>) -> Option<&[u8]> {
+pub(super) fn tag(params: Text<'_>) -> Part {
     if params.is_empty() {
-        return None;
+        return Part::default();
     }
     // Nearly always the only parameter, and written like this.
-    if let Some(b";tag=") = params.peek::<5>() {
+    if params.peek() == Some(b";tag=") {
         let tag = params.skip(5);
         if !matches!(tag.first(), Some(b'"' | b' ')) {
-            return tag.upto(tag.find_or_end([b';', b','])).trim_end().some();
+            return Part::of(tag.upto(tag.find_or_end([b';', b','])).trim_end());
         }
     }
-    Params::of(params).value(b"tag")
+    unusual_tag(params.whole(), params.at(), params.end())
+}
+
+#[inline(never)]
+fn unusual_tag(whole: &[u8], at: usize, end: usize) -> Part {
+    Params::of(Text::within(whole, at, end)).find(b"tag").map_or(Part::default(), Part::of)
 }
 
 #[cfg(test)]
@@ -125,14 +151,24 @@ mod tests {
             .into()
     }
 
+    fn slices(whole: &[u8], parts: AddrParts) -> NameAddr<'_> {
+        NameAddr {
+            display: parts.display.some(whole),
+            uri: Uri::from_parts(whole, parts.uri),
+            params: parts.params.get(whole),
+            tag: parts.tag.some(whole),
+        }
+    }
+
     /// The usual and the general way must agree on every text that the usual one takes.
     fn both_ways(text: &[u8]) {
-        let general = NameAddr::unusual(text, 0, text.len());
+        let general = AddrParts::unpack(unusual(text, 0, text.len()));
         for behind in [0, 1, 20, 80] {
             let whole = [text, &vec![b'@'; behind]].concat();
             let value = Text::within(&whole, 0, text.len());
-            assert_eq!(NameAddr::parse_text(value.trim_start()), general, "{}", text.escape_ascii());
-            let uri = Uri::up_to_close(Text::new(text)).0;
+            let usual = AddrParts::parse(value.trim_start());
+            assert_eq!(slices(&whole, usual), slices(text, general), "{}", text.escape_ascii());
+            let uri = Uri::from_parts(text, UriParts::up_to_close(Text::new(text)).0);
             assert_eq!(Uri::whole(value), uri, "{}", text.escape_ascii());
         }
     }

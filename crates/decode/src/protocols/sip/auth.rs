@@ -4,9 +4,9 @@ use super::params::{end_of, unquote};
 use crate::text::Text;
 
 /// The `username` of an Authorization value: `Digest username="bob", realm=...`.
-#[inline]
-pub(super) fn username(value: Text<'_>) -> Option<&[u8]> {
-    let (_scheme, mut rest) = value.trim_start().split_before([b' ', b'\t', b'\r', b'\n']);
+#[inline(never)]
+pub(super) fn username(value: &[u8]) -> Option<&[u8]> {
+    let (_scheme, mut rest) = Text::new(value).trim_start().split_before([b' ', b'\t', b'\r', b'\n']);
     while !rest.is_empty() {
         let end = end_of(rest, [b',', b'"']);
         if let Some((name, value)) = rest.upto(end).split_once(b'=')
@@ -21,9 +21,7 @@ pub(super) fn username(value: Text<'_>) -> Option<&[u8]> {
 
 #[cfg(test)]
 mod tests {
-    fn username(value: &[u8]) -> Option<&[u8]> {
-        super::username(super::Text::new(value))
-    }
+    use super::username;
 
     #[test]
     fn the_name_only() {

@@ -4,71 +4,68 @@ use super::{
     addr::NameAddr,
     auth,
     headers::Headers,
-    message::{CSeq, Message, StartLine},
+    message::{CSeq, Message, Span},
     names::Known,
     uri::Uri,
     via::Via,
 };
-use crate::{number::decimal, text::Text};
+use crate::{number::digits, text::Text};
 
 impl<'a> Message<'a> {
     /// Whether it is a request.
     #[inline]
     pub const fn is_request(&self) -> bool {
-        matches!(self.start, StartLine::Request { .. })
+        self.start.is_request
     }
 
     /// Method of the request line; `None` for a response.
     #[inline]
     pub fn request_method(&self) -> Option<&'a [u8]> {
-        match self.start {
-            StartLine::Request { method, .. } => method.get(self.bytes()),
-            StartLine::Status { .. } => None,
-        }
+        self.request_text().some()
+    }
+
+    /// The same, empty for a response.
+    #[inline(always)]
+    pub(super) fn request_text(&self) -> Text<'a> {
+        self.start.method.text(self.bytes())
     }
 
     /// Method of the request line, or that of CSeq for a response. `None` only for a response
     /// without a usable CSeq.
     #[inline]
     pub fn method(&self) -> Option<&'a [u8]> {
-        match self.start {
-            StartLine::Request { method, .. } => method.get(self.bytes()),
-            StartLine::Status { .. } => self.cseq_method.get(self.bytes()),
-        }
+        let method = if self.is_request() { self.start.method } else { self.cseq_method };
+        method.get(self.bytes())
     }
 
     /// Status code 100 to 699; `None` for a request or a code outside of that range.
     #[inline]
     pub const fn code(&self) -> Option<u16> {
-        match self.start {
-            StartLine::Status { code, .. } if code != 0 => Some(code),
-            _ => None,
+        match self.start.code {
+            0 => None,
+            code => Some(code),
         }
     }
 
     /// Reason phrase of the status line.
     #[inline]
     pub fn reason(&self) -> Option<&'a [u8]> {
-        match self.start {
-            StartLine::Status { reason, .. } => reason.get(self.bytes()),
-            StartLine::Request { .. } => None,
-        }
+        if self.is_request() { None } else { self.start.rest.get(self.bytes()) }
     }
 
     /// Request-URI as it stands on the wire.
     #[inline]
     pub fn ruri_raw(&self) -> Option<&'a [u8]> {
-        match self.start {
-            StartLine::Request { uri, .. } => uri.get(self.bytes()),
-            StartLine::Status { .. } => None,
-        }
+        if self.is_request() { self.start.rest.get(self.bytes()) } else { None }
     }
 
     /// Request-URI, also when it wrongly stands in angle brackets.
     #[inline]
     pub fn ruri(&self) -> Option<Uri<'a>> {
-        let StartLine::Request { uri, .. } = self.start else { return None };
-        let uri = uri.text(self.bytes());
+        if !self.is_request() {
+            return None;
+        }
+        let uri = self.start.rest.text(self.bytes());
         Some(if uri.starts_with(b'<') { NameAddr::parse_text(uri).uri } else { Uri::whole(uri) })
     }
 
@@ -87,7 +84,12 @@ impl<'a> Message<'a> {
     /// The same within reach of what follows it; empty when absent.
     #[inline(always)]
     pub(super) fn value_text(&self, header: Known) -> Text<'a> {
-        self.spans.get(header as usize).copied().unwrap_or_default().text(self.bytes())
+        self.span(header).text(self.bytes())
+    }
+
+    #[inline(always)]
+    pub(super) fn span(&self, header: Known) -> Span {
+        self.spans.get(header as usize).copied().unwrap_or_default()
     }
 
     #[inline(always)]
@@ -98,7 +100,8 @@ impl<'a> Message<'a> {
 
     #[inline(always)]
     fn number(&self, header: Known) -> Option<u32> {
-        decimal(self.value_text(header))
+        // Places of values have no white space around them.
+        digits(self.value_text(header).get())
     }
 
     /// Call-ID.
@@ -188,7 +191,10 @@ impl<'a> Message<'a> {
     /// User name of Authorization, else of Proxy-Authorization.
     #[inline]
     pub fn auth_username(&self) -> Option<&'a [u8]> {
-        let name = |header| auth::username(self.value_text(header));
+        let name = |header| {
+            let value = self.value_text(header);
+            if value.is_empty() { None } else { auth::username(value.get()) }
+        };
         name(Known::Authorization).or_else(|| name(Known::ProxyAuthorization))
     }
 

@@ -1,6 +1,9 @@
 //! All headers of a message, found again on demand.
 
-use super::{lines::LineEnds, names};
+use super::{
+    lines::{LineEnds, unfolded_end},
+    names,
+};
 use crate::text::Text;
 
 /// One header as it stands on the wire.
@@ -41,33 +44,19 @@ impl<'a> Iterator for Headers<'a> {
 
     fn next(&mut self) -> Option<Header<'a>> {
         while self.at < self.head.len() {
-            let (line, next) = logical_line(self.head, self.at, &mut self.ends);
-            self.at = next;
+            // The line with its continuation lines (RFC 3261 §7.3.1).
+            let mut end = self.ends.next().unwrap_or(self.head.len());
+            if matches!(self.head.get(end.wrapping_add(1)), Some(b' ' | b'\t')) {
+                (end, self.ends) = unfolded_end(self.head, end);
+            }
+            let line = Text::within(self.head, self.at, end);
+            self.at = end.saturating_add(1);
             if let Some((name, value)) = split(line) {
                 return Some(Header { name: name.get(), value: value.get() });
             }
         }
         None
     }
-}
-
-/// The header line that starts at `at` with its continuation lines (RFC 3261 §7.3.1), and where
-/// the next one starts.
-fn logical_line<'a>(head: &'a [u8], at: usize, ends: &mut LineEnds<'a>) -> (Text<'a>, usize) {
-    let end = ends.next().unwrap_or(head.len());
-    let end = unfolded_end(head, end, ends);
-    (Text::within(head, at, end), end.saturating_add(1))
-}
-
-/// Where the header whose first line ends at `end` ends.
-fn unfolded_end(head: &[u8], mut end: usize, ends: &mut LineEnds<'_>) -> usize {
-    while let Some(b' ' | b'\t') = head.get(end.wrapping_add(1)) {
-        match ends.next() {
-            Some(next) => end = next,
-            None => return head.len(),
-        }
-    }
-    end
 }
 
 /// Splits a header line at its colon; `None` when it has none or no name.

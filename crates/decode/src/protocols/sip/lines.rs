@@ -20,6 +20,14 @@ impl<'a> LineEnds<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, base: 0, hits: hits_at(bytes, 0) }
     }
+
+    /// Those behind position `at`.
+    pub(super) fn behind(bytes: &'a [u8], at: usize) -> Self {
+        let base = at & !(STEP - 1);
+        // Two shifts, because one by all 64 bits is none.
+        let behind = (u64::MAX << (at & (STEP - 1))) << 1;
+        Self { bytes, base, hits: hits_at(bytes, base) & behind }
+    }
 }
 
 impl Iterator for LineEnds<'_> {
@@ -41,12 +49,22 @@ impl Iterator for LineEnds<'_> {
     }
 }
 
+/// Where the header whose first line ends at `end` ends, and the line ends behind it.
+#[cold]
+pub(super) fn unfolded_end(head: &[u8], mut end: usize) -> (usize, LineEnds<'_>) {
+    let mut ends = LineEnds::behind(head, end);
+    while let Some(b' ' | b'\t') = head.get(end.wrapping_add(1)) {
+        end = ends.next().unwrap_or(head.len());
+    }
+    (end, ends)
+}
+
 #[inline(always)]
 fn hits_at(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at..).unwrap_or(&[]);
     match rest.first_chunk::<STEP>() {
         Some(step) => hits(step),
-        None => tail_hits(rest),
+        None => tail_hits(bytes, rest.len()),
     }
 }
 
@@ -61,8 +79,19 @@ fn hits(step: &[u8; STEP]) -> u64 {
 }
 
 /// As [`hits`] for the last bytes of a text, fewer than a step.
+#[inline(always)]
+fn tail_hits(bytes: &[u8], tail: usize) -> u64 {
+    match bytes.last_chunk::<STEP>() {
+        // The last step of the text, without what lies before the tail.
+        Some(step) if tail > 0 => hits(step) >> (STEP.wrapping_sub(tail) & (STEP - 1)),
+        Some(_) => 0,
+        None => short_hits(bytes),
+    }
+}
+
+/// The same for a text that is shorter than a step as a whole.
 #[inline(never)]
-fn tail_hits(tail: &[u8]) -> u64 {
+fn short_hits(tail: &[u8]) -> u64 {
     let (lanes, rest) = tail.as_chunks::<LANES>();
     // NUL is no line end: padding makes no hit.
     let mut hits = u64::from(equal(padded(rest), [b'\n']));
@@ -87,6 +116,8 @@ mod tests {
                 let mut ends = LineEnds::new(&bytes);
                 while ends.next().is_some() {}
                 assert_eq!(ends.next(), None);
+                let behind = expected.iter().copied().filter(|at| *at > len / 2);
+                assert!(LineEnds::behind(&bytes, len / 2).eq(behind));
             }
         }
     }

@@ -22,6 +22,16 @@ impl Span {
         self.at == 0
     }
 
+    /// Whether both begin at the same place.
+    pub(super) const fn starts_with(self, other: Self) -> bool {
+        self.at == other.at
+    }
+
+    #[inline(always)]
+    pub(super) const fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
     /// The place of `part` in its message.
     #[inline(always)]
     pub(super) const fn of(part: Text<'_>) -> Self {
@@ -48,10 +58,17 @@ const fn narrow(at: usize) -> u32 {
     at as u32
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) enum StartLine {
-    Request { method: Span, uri: Span },
-    Status { code: u16, reason: Span },
+/// A start line taken apart.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct StartLine {
+    pub is_request: bool,
+    /// Status code of a response; 0 when it is none of SIP's.
+    pub code: u16,
+    /// Method of a request.
+    pub method: Span,
+    /// Request-URI, or reason phrase.
+    pub rest: Span,
+    pub problems: Problems,
 }
 
 /// The CSeq header: sequence number and method (RFC 3261 §20.16).
@@ -82,13 +99,21 @@ pub struct Message<'a> {
     pub(super) problems: Problems,
 }
 
+/// A response without anything in it, to be [filled](super::parse_into).
+impl Default for Message<'_> {
+    #[inline(always)]
+    fn default() -> Self {
+        Self::new(&[])
+    }
+}
+
 impl<'a> Message<'a> {
     #[inline(always)]
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
             text: None,
-            start: StartLine::Status { code: 0, reason: Span::default() },
+            start: StartLine::default(),
             spans: [Span::default(); KNOWN],
             cseq: None,
             cseq_method: Span::default(),
@@ -106,11 +131,11 @@ impl<'a> Message<'a> {
     }
 
     #[inline(always)]
-    pub(super) fn take(&mut self, head: Head) {
+    pub(super) fn take(&mut self, head: &Head) {
         self.head_end = narrow(head.end);
         self.body_at = narrow(head.body);
         self.folded = head.folded;
-        self.problems |= head.problems;
+        self.problems = self.start.problems | head.problems;
     }
 
     /// Keeps the text of the head: that of the message where it is given, else the head itself when
@@ -168,8 +193,9 @@ impl<'a> Message<'a> {
     /// begins or ends within a character.
     #[inline(always)]
     pub fn text(&self, part: &[u8]) -> Option<&'a str> {
-        let text = self.text?;
-        let at = part.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
-        text.get(at..at.checked_add(part.len())?)
+        // The text starts where the message does. Of the two, the message's address is the one that a
+        // part was made from, so that the compiler finds the position again without computing it.
+        let at = part.as_ptr().addr().wrapping_sub(self.bytes.as_ptr().addr());
+        self.text?.get(at..at.wrapping_add(part.len()))
     }
 }

@@ -36,7 +36,7 @@ pub use headers::{Header, Headers};
 pub use message::{CSeq, Message};
 pub use names::Known;
 pub use params::Params;
-pub use parse::{parse, parse_str};
+pub use parse::{parse, parse_into, parse_str, parse_str_into};
 pub use problems::Problems;
 pub use start::looks_like_start;
 pub use uri::Uri;

@@ -1,6 +1,6 @@
 //! Header names: from the bytes before the colon to the header that is meant.
 
-use crate::lanes::LANES;
+use crate::lanes::{LANES, is_like, padded};
 
 /// The headers whose first value a [`Message`](super::Message) remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,97 +59,113 @@ pub enum Known {
 /// How many headers [`Known`] has.
 pub(super) const KNOWN: usize = Known::Subject as usize + 1;
 
-/// A name as the two words of the first 16 bytes of a header line, to compare them at once.
+/// A name as the first bytes of a header line, to compare all of them at once. Aligned, so that the
+/// comparison takes them from memory.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
 struct Name {
-    low: u64,
-    high: u64,
+    bytes: [u8; LANES],
     /// Bits that do not count: 0x20 where the name has a letter, because only letters have two
-    /// forms, and all bits behind the name.
-    low_any: u64,
-    high_any: u64,
+    /// forms, and all bits behind the name. They are set in `bytes`.
+    any: [u8; LANES],
+    header: Known,
 }
 
 impl Name {
-    /// `name` in lower case, at most 16 bytes, evaluated at compile time.
-    const fn new(name: &str) -> Self {
-        let (low, low_any) = pack(name.as_bytes(), 0);
-        let (high, high_any) = pack(name.as_bytes(), 8);
-        Self { low, high, low_any, high_any }
-    }
+    /// What no line begins with.
+    const NONE: Self = Self { bytes: [0; LANES], any: [0xff; LANES], header: Known::Via };
 
-    #[inline(always)]
-    const fn is(&self, low: u64, high: u64) -> bool {
-        (low | self.low_any) == self.low && (high | self.high_any) == self.high
-    }
-}
-
-#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "compile time only")]
-const fn pack(bytes: &[u8], from: usize) -> (u64, u64) {
-    let (mut word, mut any, mut i) = (0u64, 0u64, 0usize);
-    while i < 8 {
-        if from + i < bytes.len() {
-            let byte = bytes[from + i];
-            word |= (byte as u64) << (8 * i);
-            if byte.is_ascii_lowercase() {
-                any |= 0x20 << (8 * i);
-            }
-        } else {
-            word |= 0xff << (8 * i);
-            any |= 0xff << (8 * i);
+    /// `name` in lower case, at most 16 bytes with the colon, evaluated at compile time.
+    #[allow(clippy::indexing_slicing, reason = "compile time only")]
+    const fn new(name: &str, header: Known) -> Self {
+        let (name, mut bytes, mut any, mut i) = (name.as_bytes(), [0xff; LANES], [0xff; LANES], 0usize);
+        while i < name.len() {
+            bytes[i] = name[i];
+            any[i] = if name[i].is_ascii_lowercase() { 0x20 } else { 0 };
+            i = i.wrapping_add(1);
         }
-        i += 1;
+        Self { bytes, any, header }
     }
-    (word, any)
 }
 
-/// Which header the first `len` bytes of a line, at most 16, name in any case, long or compact.
+/// The names of [`Known`] that end within the first 16 bytes of their line, each with its colon.
+const NAMES: [(&str, Known); 31] = [
+    ("via:", Known::Via),
+    ("v:", Known::Via),
+    ("from:", Known::From),
+    ("f:", Known::From),
+    ("to:", Known::To),
+    ("t:", Known::To),
+    ("call-id:", Known::CallId),
+    ("i:", Known::CallId),
+    ("cseq:", Known::CSeq),
+    ("contact:", Known::Contact),
+    ("m:", Known::Contact),
+    ("content-type:", Known::ContentType),
+    ("c:", Known::ContentType),
+    ("content-length:", Known::ContentLength),
+    ("l:", Known::ContentLength),
+    ("user-agent:", Known::UserAgent),
+    ("server:", Known::Server),
+    ("max-forwards:", Known::MaxForwards),
+    ("organization:", Known::Organization),
+    ("authorization:", Known::Authorization),
+    ("privacy:", Known::Privacy),
+    ("reason:", Known::Reason),
+    ("remote-party-id:", Known::RemotePartyId),
+    ("diversion:", Known::Diversion),
+    ("expires:", Known::Expires),
+    ("x-rtp-stat:", Known::XRtpStat),
+    ("session-id:", Known::SessionId),
+    ("event:", Known::Event),
+    ("o:", Known::Event),
+    ("subject:", Known::Subject),
+    ("s:", Known::Subject),
+];
+
+/// The same by [`slot`], where no two of them meet.
+static TABLE: [Name; SLOTS] = {
+    let (mut table, mut taken) = ([Name::NONE; SLOTS], 0u64);
+    let mut rest: &[(&str, Known)] = &NAMES;
+    #[allow(clippy::indexing_slicing, reason = "compile time only")]
+    while let [(name, header), after @ ..] = rest {
+        let entry = Name::new(name, *header);
+        let at = slot([entry.bytes[0], entry.bytes[1]], name.len().wrapping_sub(1));
+        assert!(taken >> at & 1 == 0, "two names in one slot: another multiplier is needed");
+        taken |= 1 << at;
+        table[at] = entry;
+        rest = after;
+    }
+    table
+};
+
+const SLOTS: usize = 64;
+
+/// Where in the table a name of `len` bytes is that begins, its colon included, with two bytes:
+/// these, in any case, and the length tell all names apart. The multiplier was found by trying.
+#[allow(clippy::cast_possible_truncation, reason = "a mix of bits, of which the highest six are left")]
 #[inline(always)]
-pub(super) fn known(line: [u8; LANES], len: usize) -> Option<Known> {
-    let line = u128::from_le_bytes(line);
-    #[allow(clippy::cast_possible_truncation, reason = "the two halves")]
-    let (low, high) = (line as u64, (line >> 64) as u64);
-    macro_rules! pick {
-        ($($text:literal => $header:ident),+ $(,)?) => {{
-            $(
-                const { assert!($text.len() <= LANES) };
-                if const { Name::new($text) }.is(low, high) {
-                    return Some(Known::$header);
-                }
-            )+
-            None
-        }};
-    }
-    match len {
-        1 => pick!(
-            "v" => Via, "f" => From, "t" => To, "i" => CallId, "m" => Contact,
-            "l" => ContentLength, "c" => ContentType, "o" => Event, "s" => Subject,
-        ),
-        2 => pick!("to" => To),
-        3 => pick!("via" => Via),
-        4 => pick!("from" => From, "cseq" => CSeq),
-        5 => pick!("event" => Event),
-        6 => pick!("server" => Server, "reason" => Reason),
-        7 => pick!(
-            "call-id" => CallId, "contact" => Contact, "expires" => Expires,
-            "subject" => Subject, "privacy" => Privacy,
-        ),
-        9 => pick!("diversion" => Diversion),
-        10 => pick!("user-agent" => UserAgent, "session-id" => SessionId, "x-rtp-stat" => XRtpStat),
-        12 => pick!(
-            "max-forwards" => MaxForwards, "content-type" => ContentType,
-            "organization" => Organization,
-        ),
-        13 => pick!("authorization" => Authorization),
-        14 => pick!("content-length" => ContentLength),
-        15 => pick!("remote-party-id" => RemotePartyId),
-        _ => None,
-    }
+const fn slot(first: [u8; 2], len: usize) -> usize {
+    let key = (u16::from_le_bytes(first) as u32 | 0x2020).wrapping_add((len as u32) << 8);
+    (key.wrapping_mul(0x93d0_1341) >> 26) as usize
 }
 
-/// The same for a name longer than 16 bytes.
-#[cold]
-pub(super) fn known_long(name: &[u8]) -> Option<Known> {
-    if name.eq_ignore_ascii_case(b"p-asserted-identity") {
+/// Which header the first bytes of a line name, in any case, long or compact. `len` bytes precede
+/// the first colon.
+#[inline(always)]
+pub(super) fn known(line: &[u8; LANES], len: usize) -> Option<Known> {
+    let name = TABLE.get(slot([line[0], line[1]], len))?;
+    if is_like(*line, name.any, name.bytes) { Some(name.header) } else { None }
+}
+
+/// The same for a name that stands alone, of any length.
+#[inline(never)]
+pub(super) fn known_name(name: &[u8]) -> Option<Known> {
+    let mut line = padded(name);
+    if let Some(behind) = line.get_mut(name.len()) {
+        *behind = b':';
+        known(&line, name.len())
+    } else if name.eq_ignore_ascii_case(b"p-asserted-identity") {
         Some(Known::PAssertedIdentity)
     } else if name.eq_ignore_ascii_case(b"proxy-authorization") {
         Some(Known::ProxyAuthorization)
@@ -199,17 +215,17 @@ mod tests {
     use super::*;
 
     fn known(name: &[u8]) -> Option<Known> {
-        if name.len() > LANES {
-            return known_long(name);
+        let alone = known_name(name);
+        if name.len() < LANES {
+            // What stands behind the colon does not matter.
+            for behind in [0u8, 0xff] {
+                let mut line = [behind; LANES];
+                line[..name.len()].copy_from_slice(name);
+                line[name.len()] = b':';
+                assert_eq!(super::known(&line, name.len()), alone);
+            }
         }
-        // What stands behind the name does not matter.
-        let [a, b] = [0u8, 0xff].map(|behind| {
-            let mut line = [behind; LANES];
-            line[..name.len()].copy_from_slice(name);
-            super::known(line, name.len())
-        });
-        assert_eq!(a, b);
-        a
+        alone
     }
 
     const LONG: [(&str, Known); KNOWN] = [

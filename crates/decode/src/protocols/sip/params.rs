@@ -25,10 +25,15 @@ impl<'a> Params<'a> {
     /// The value of the first parameter called `name`, in any case. A parameter without a value
     /// and an empty value read as `None`.
     #[inline]
-    pub fn value(mut self, name: &[u8]) -> Option<&'a [u8]> {
+    pub fn value(self, name: &[u8]) -> Option<&'a [u8]> {
+        self.find(name).and_then(Text::some)
+    }
+
+    /// The same within the message; may be empty.
+    pub(super) fn find(mut self, name: &[u8]) -> Option<Text<'a>> {
         while let Some((key, value)) = self.pair() {
             if key.eq_ignore_case(name) {
-                return value.and_then(Text::some);
+                return value;
             }
         }
         None

@@ -1,17 +1,17 @@
 //! The one pass over the head.
 
 use super::{
-    lines::LineEnds,
-    message::{Message, Span, StartLine},
-    names::{KNOWN, Known, known, known_long},
+    lines::{LineEnds, unfolded_end},
+    message::{Message, Span},
+    names::{KNOWN, Known, known, known_name},
     problems::Problems,
-    start::{Start, cseq, start_line},
+    start::{cseq, start_line},
 };
 use crate::{
     DecodeError, What,
-    lanes::{LANES, equal, padded},
-    number::decimal,
-    text::{Text, is_space},
+    lanes::{LANES, equal},
+    number::digits,
+    text::{Text, is_trimmed},
 };
 
 /// Headers of which a message has one.
@@ -23,6 +23,16 @@ const SINGLE: u32 = bit(Known::From)
     | bit(Known::ContentLength)
     | bit(Known::MaxForwards)
     | bit(Known::Expires);
+
+/// Headers without which a message cannot be told apart from others (RFC 3261 §8.1.1), and what is
+/// said of one that has none or an empty one.
+const REQUIRED: [(Known, Problems); 5] = [
+    (Known::CallId, Problems::NO_CALL_ID),
+    (Known::CSeq, Problems::NO_CSEQ),
+    (Known::From, Problems::NO_FROM),
+    (Known::To, Problems::NO_TO),
+    (Known::Via, Problems::NO_VIA),
+];
 
 const fn bit(header: Known) -> u32 {
     1 << header as u32
@@ -36,50 +46,59 @@ const fn bit(header: Known) -> u32 {
 /// # Errors
 /// `Empty`, `KeepAlive`, `NotSip`, `BadStartLine`: the bytes are no SIP message. `TooLarge`: 4 GiB
 /// or more. Whatever is wrong after the start line is told by [`Message::problems`] instead.
-#[inline(always)]
+#[inline]
 pub fn parse(bytes: &[u8]) -> Result<Message<'_>, DecodeError> {
-    let mut message = Message::new(without_line_ends_in_front(bytes)?);
-    fill(&mut message, None)?;
+    let mut message = Message::default();
+    parse_into(bytes, &mut message)?;
     Ok(message)
+}
+
+/// As [`parse`], into a message whose content is replaced; after an error it is of no use.
+///
+/// A message is some 280 bytes of many small values. Where it is made, nothing moves it right
+/// behind their writes, which would wait for each of them.
+///
+/// # Errors
+/// Those of [`parse`].
+#[inline(always)]
+pub fn parse_into<'a>(bytes: &'a [u8], message: &mut Message<'a>) -> Result<(), DecodeError> {
+    *message = Message::new(without_line_ends_in_front(bytes)?);
+    fill(message, None)
 }
 
 /// As [`parse`], of a message that is known to be UTF-8, so that its head is not validated again.
 ///
 /// # Errors
 /// Those of [`parse`].
-#[inline(always)]
+#[inline]
 pub fn parse_str(text: &str) -> Result<Message<'_>, DecodeError> {
-    let bytes = without_line_ends_in_front(text.as_bytes())?;
-    // Line ends are ASCII: what follows them starts with a character.
-    let text = text.get(text.len().saturating_sub(bytes.len())..);
-    let mut message = Message::new(bytes);
-    fill(&mut message, text)?;
+    let mut message = Message::default();
+    parse_str_into(text, &mut message)?;
     Ok(message)
+}
+
+/// As [`parse_str`], into a message whose content is replaced; see [`parse_into`].
+///
+/// # Errors
+/// Those of [`parse`].
+#[inline(always)]
+pub fn parse_str_into<'a>(text: &'a str, message: &mut Message<'a>) -> Result<(), DecodeError> {
+    let bytes = without_line_ends_in_front(text.as_bytes())?;
+    *message = Message::new(bytes);
+    // Line ends are ASCII: what follows them starts with a character.
+    fill(message, text.get(text.len().saturating_sub(bytes.len())..))
 }
 
 /// Fills a message in whose bytes start with the start line; `text` is the same as text where that
 /// is known.
-///
-/// Only the message's owner moves it: a copy right behind the many small writes of this function
-/// would wait for each of them.
 #[inline(never)]
 fn fill<'a>(message: &mut Message<'a>, text: Option<&'a str>) -> Result<(), DecodeError> {
     let bytes = message.bytes();
-    let whole = Text::new(bytes);
-    let end = whole.find_or_end([b'\n']);
-    let line = whole.upto(end);
-    match start_line(line).map_err(|what| DecodeError::new(what, 0))? {
-        Start::Request { method, uri, problems } => {
-            message.start = StartLine::Request { method: Span::of(method), uri: Span::of(uri) };
-            message.problems = problems;
-        }
-        Start::Status { code, reason, problems } => {
-            message.start = StartLine::Status { code, reason: Span::of(reason) };
-            message.problems = problems;
-        }
-    }
-    let head = head(bytes, line.end().wrapping_add(1), &mut message.spans);
-    message.take(head);
+    let mut ends = LineEnds::new(bytes);
+    let line = Text::new(bytes).upto(ends.next().unwrap_or(bytes.len()));
+    start_line(line, &mut message.start).map_err(|what| DecodeError::new(what, 0))?;
+    let head = Head::read(bytes, ends, line.end().wrapping_add(1), &mut message.spans);
+    message.take(&head);
     finish(message);
     message.set_text(text);
     Ok(())
@@ -105,42 +124,6 @@ fn without_line_ends_in_front(bytes: &[u8]) -> Result<&[u8], DecodeError> {
     Ok(rest)
 }
 
-/// Walks the header lines from `at` to the empty line and remembers the places of values.
-#[inline(never)]
-fn head(bytes: &[u8], at: usize, spans: &mut [Span; KNOWN]) -> Head {
-    let mut head = Head { end: bytes.len(), body: bytes.len(), ..Head::default() };
-    let mut rest = bytes.get(at..).unwrap_or(&[]);
-    let mut ends = LineEnds::new(rest);
-    // Where `rest` is: in the message, and counted from `at` as the line ends are.
-    let (mut line_at, mut done) = (at, 0usize);
-    while let Some(end) = ends.next() {
-        let Some((mut line, mut after)) = rest.split_at_checked(end.wrapping_sub(done)) else { break };
-        if let [] | [b'\r'] = line {
-            head.end = line_at;
-            head.body = line_at.wrapping_add(line.len()).wrapping_add(1);
-            return head;
-        }
-        done = end.wrapping_add(1);
-        // A header ends where the next line does not start with white space (RFC 3261 §7.3.1).
-        while let [_, b' ' | b'\t', ..] = after {
-            head.folded = true;
-            let end = ends.next().unwrap_or(bytes.len().wrapping_sub(at));
-            let len = line.len().wrapping_add(end.wrapping_sub(done)).wrapping_add(1);
-            (line, after) = rest.split_at_checked(len).unwrap_or((rest, &[]));
-            done = end.wrapping_add(1);
-        }
-        head.remember(spans, rest, line, line_at);
-        line_at = line_at.wrapping_add(line.len()).wrapping_add(1);
-        rest = after.get(1..).unwrap_or(&[]);
-    }
-    // The last line, when there is one, has no end.
-    if !rest.is_empty() {
-        head.remember(spans, rest, rest, line_at);
-    }
-    head.problems |= Problems::NO_END_OF_HEAD;
-    head
-}
-
 /// What the walk over the header lines finds besides the places of values.
 #[derive(Debug, Default)]
 pub(super) struct Head {
@@ -153,102 +136,145 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Remembers the place of the value when the header is a known one and the first of its name.
+    /// Walks the header lines from `at` to the empty line and remembers the places of values.
     ///
-    /// `line` starts at `at` in the message, without its line end; `rest` runs on behind it, so that
-    /// the name can be compared as a whole however short the line is.
+    /// What is rare takes and gives plain values: nothing here is lent to a function that is not
+    /// inlined, so all of it stays in registers.
     #[inline(always)]
-    fn remember(&mut self, spans: &mut [Span; KNOWN], rest: &[u8], line: &[u8], at: usize) {
-        let found = match rest.first_chunk::<LANES>() {
-            Some(lanes) => {
-                let len = equal(*lanes, [b':']).trailing_zeros() as usize;
-                match known(*lanes, len) {
-                    // A known name has no line end in it, so its colon is within the line.
-                    Some(header) => Some((header, len)),
-                    // Most other names are just that.
-                    None if is_plain_name(line, len) => return,
-                    None => self.unusual(line),
+    fn read<'a>(bytes: &'a [u8], mut ends: LineEnds<'a>, mut at: usize, spans: &mut [Span; KNOWN]) -> Self {
+        let mut head = Self { end: bytes.len(), body: bytes.len(), ..Self::default() };
+        // Where the header before this line begins.
+        let mut before = at;
+        while let Some(first) = bytes.get(at) {
+            if *first <= b' ' {
+                match bytes.get(at..) {
+                    Some([b'\n', ..]) => return Self { end: at, body: at.wrapping_add(1), ..head },
+                    Some([b'\r', b'\n', ..]) => return Self { end: at, body: at.wrapping_add(2), ..head },
+                    Some([b' ' | b'\t', ..]) if before < at => {
+                        let end;
+                        (end, ends) = unfolded_end(bytes, at.wrapping_sub(1));
+                        head.folded = true;
+                        refold(bytes, before, end, spans);
+                        (before, at) = (at, end.wrapping_add(1));
+                        continue;
+                    }
+                    _ => {}
                 }
             }
-            None => self.unusual(line),
-        };
-        let Some((header, colon)) = found else { return };
-        let value = line.get(colon.wrapping_add(1)..).unwrap_or(&[]);
-        let value_at = at.wrapping_add(colon).wrapping_add(1);
-        let span = match value {
-            // Nearly all are written with one space in front and CR LF behind.
-            [b' ', inner @ .., b'\r'] if is_trimmed(inner) => {
-                Span::new(value_at.wrapping_add(1), inner.len())
+            // The last line, when there is one, has no end.
+            let mut end = ends.next().unwrap_or(bytes.len());
+            match usual_header(bytes, at, end) {
+                Some((header, span)) => head.remember(spans, header, span),
+                None => {
+                    // A header ends where the next line does not start with white space (RFC 3261
+                    // §7.3.1).
+                    if matches!(bytes.get(end.wrapping_add(1)), Some(b' ' | b'\t')) {
+                        (end, ends) = unfolded_end(bytes, end);
+                        head.folded = true;
+                    }
+                    match unusual_header(bytes, at, end) {
+                        Line::Header(header, span) => head.remember(spans, header, span),
+                        Line::Other => {}
+                        Line::Bad => head.problems |= Problems::BAD_HEADER_LINE,
+                    }
+                }
             }
-            _ => {
-                let inner = Text::new(value).trim();
-                Span::new(value_at.wrapping_add(inner.at()), inner.len())
-            }
-        };
+            (before, at) = (at, end.wrapping_add(1));
+        }
+        head.problems |= Problems::NO_END_OF_HEAD;
+        head
+    }
+
+    /// Remembers the place of a value when it is the first of its header.
+    #[inline(always)]
+    fn remember(&mut self, spans: &mut [Span; KNOWN], header: Known, span: Span) {
         match spans.get_mut(header as usize) {
             Some(first) if first.is_unset() => *first = span,
             _ if SINGLE & bit(header) != 0 => self.problems |= Problems::DUPLICATE_HEADER,
             _ => {}
         }
     }
+}
 
-    /// The header and the place of the colon for a name that is long, has white space behind it, or
-    /// stands in the last bytes of the message.
-    #[inline(never)]
-    fn unusual(&mut self, line: &[u8]) -> Option<(Known, usize)> {
-        let line = Text::new(line);
-        let colon = line.find_or_end([b':']);
-        let name = line.upto(colon).trim_end().get();
-        if name.is_empty() || colon == line.end() {
-            self.problems |= Problems::BAD_HEADER_LINE;
-            return None;
-        }
-        let header = if name.len() <= LANES { known(padded(name), name.len()) } else { known_long(name) };
-        Some((header?, colon))
+/// Lengthens the value of a usual header, whose line begins at `at`, by its continuation lines.
+#[cold]
+fn refold(bytes: &[u8], at: usize, end: usize, spans: &mut [Span; KNOWN]) {
+    if let Line::Header(header, span) = unusual_header(bytes, at, end)
+        && let Some(place) = spans.get_mut(header as usize)
+        && place.starts_with(span)
+    {
+        *place = span;
     }
 }
 
-/// Whether the first `len` bytes of a line are a name without white space behind it.
+/// A known header and the place of its value where they are written as nearly all are: a colon
+/// right behind the name, one space, and CR LF right behind the value.
 #[inline(always)]
-fn is_plain_name(line: &[u8], len: usize) -> bool {
-    len < line.len() && len < LANES && len > 0 && line.get(len.wrapping_sub(1)).is_some_and(|b| !is_space(*b))
+fn usual_header(bytes: &[u8], at: usize, end: usize) -> Option<(Known, Span)> {
+    // The name is compared as a whole, however short the line is.
+    let lanes = bytes.get(at..)?.first_chunk::<LANES>()?;
+    // One bit behind the last, so that there always is one.
+    let len = (equal(*lanes, [b':']) | 1 << LANES).trailing_zeros() as usize;
+    let header = known(lanes, len)?;
+    // A known name has no line end in it, so its colon is within the line.
+    let value = at.wrapping_add(len).wrapping_add(1);
+    match bytes.get(value..end) {
+        Some([b' ', inner @ .., b'\r']) if is_trimmed(inner) => {
+            Some((header, Span::new(value.wrapping_add(1), inner.len())))
+        }
+        _ => None,
+    }
 }
 
-#[inline(always)]
-fn is_trimmed(value: &[u8]) -> bool {
-    matches!((value, value), ([first, ..], [.., last]) if *first > b' ' && *last > b' ')
+/// What a header line is.
+enum Line {
+    /// A known header.
+    Header(Known, Span),
+    /// Another header.
+    Other,
+    /// It has no colon, or no name.
+    Bad,
+}
+
+/// A line of any form.
+#[inline(never)]
+fn unusual_header(bytes: &[u8], at: usize, end: usize) -> Line {
+    let line = Text::within(bytes, at, end);
+    let colon = line.find_or_end([b':']);
+    let name = line.upto(colon).trim_end().get();
+    if name.is_empty() || colon == line.end() {
+        return Line::Bad;
+    }
+    match known_name(name) {
+        Some(header) => Line::Header(header, Span::of(line.from(colon.wrapping_add(1)).trim())),
+        None => Line::Other,
+    }
 }
 
 /// What can be said only once every header is known.
 #[inline(always)]
 fn finish(message: &mut Message<'_>) {
-    for (header, problem) in [
-        (Known::CallId, Problems::NO_CALL_ID),
-        (Known::CSeq, Problems::NO_CSEQ),
-        (Known::From, Problems::NO_FROM),
-        (Known::To, Problems::NO_TO),
-        (Known::Via, Problems::NO_VIA),
-    ] {
-        if message.value_text(header).is_empty() {
+    for (header, problem) in REQUIRED {
+        if message.span(header).is_empty() {
             message.problems |= problem;
         }
     }
     let value = message.value_text(Known::CSeq);
     if !value.is_empty() {
-        let request = message.request_method();
+        let request = message.request_text();
         match cseq(value, request) {
-            Some((number, method)) => {
-                if request.is_some_and(|request| request != method.get()) {
+            Some(cseq) => {
+                if !cseq.is_of_request && !request.is_empty() {
                     message.problems |= Problems::METHOD_MISMATCH;
                 }
-                message.set_cseq(number, method);
+                message.set_cseq(cseq.number, cseq.method);
             }
             None => message.problems |= Problems::BAD_CSEQ,
         }
     }
     let value = message.value_text(Known::ContentLength);
     if !value.is_empty() {
-        match decimal(value) {
+        match digits(value.get()) {
             Some(announced) if u64::from(announced) == message.body().len() as u64 => {}
             Some(_) => message.problems |= Problems::CONTENT_LENGTH_MISMATCH,
             None => message.problems |= Problems::BAD_CONTENT_LENGTH,

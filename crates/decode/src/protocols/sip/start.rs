@@ -1,7 +1,15 @@
 //! The start line: request line (RFC 3261 §7.1) or status line (§7.2).
 
-use super::problems::Problems;
-use crate::{What, number::port, text::Text};
+use super::{
+    message::{Span, StartLine},
+    problems::Problems,
+};
+use crate::{
+    What,
+    lanes::between,
+    number::port,
+    text::{Text, is_trimmed},
+};
 
 /// The methods of the IANA registry "Session Initiation Protocol (SIP) Parameters".
 const METHODS: [&[u8]; 14] = [
@@ -21,13 +29,6 @@ const METHODS: [&[u8]; 14] = [
     b"UPDATE",
 ];
 
-/// A start line taken apart.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Start<'a> {
-    Request { method: Text<'a>, uri: Text<'a>, problems: Problems },
-    Status { code: u16, reason: Text<'a>, problems: Problems },
-}
-
 /// Whether `bytes` begin as a SIP message does: with `SIP/` and a digit, or with a registered
 /// method and a space. Reads at most 10 bytes.
 pub fn looks_like_start(bytes: &[u8]) -> bool {
@@ -42,8 +43,36 @@ pub fn looks_like_start(bytes: &[u8]) -> bool {
 /// A request line must end in a SIP version, or have a registered method and a URI with a scheme:
 /// a message cut off within its first line is still a message, other text is not.
 #[inline(always)]
-pub(super) fn start_line(line: Text<'_>) -> Result<Start<'_>, What> {
-    let line = line.trim();
+pub(super) fn start_line(line: Text<'_>, start: &mut StartLine) -> Result<(), What> {
+    match usual_request_line(line) {
+        Some((method, uri)) => {
+            start.is_request = true;
+            start.method = method;
+            start.rest = uri;
+        }
+        None => *start = unusual_start_line(line.whole(), line.at(), line.end())?,
+    }
+    Ok(())
+}
+
+/// Method and URI of `INVITE sip:bob@example.com SIP/2.0` and CR, with one space between the words.
+#[inline(always)]
+fn usual_request_line(line: Text<'_>) -> Option<(Span, Span)> {
+    let method = between(*line.peek()?, b'A', b'Z').trailing_ones() as usize;
+    let (rest, [b'\r']) = line.get().split_last_chunk()? else { return None };
+    let (rest, b" SIP/2.0") = rest.split_last_chunk()? else { return None };
+    let [b' ', uri @ ..] = rest.get(method..)? else { return None };
+    if method == 0 || !is_trimmed(uri) {
+        return None;
+    }
+    let uri_at = line.at().wrapping_add(method).wrapping_add(1);
+    Some((Span::new(line.at(), method), Span::new(uri_at, uri.len())))
+}
+
+/// A line of any other form.
+#[inline(never)]
+fn unusual_start_line(whole: &[u8], at: usize, end: usize) -> Result<StartLine, What> {
+    let line = Text::within(whole, at, end).trim();
     if is_version(line.get()) {
         return status_line(line);
     }
@@ -51,18 +80,7 @@ pub(super) fn start_line(line: Text<'_>) -> Result<Start<'_>, What> {
     if !is_token(method) {
         return Err(What::NotSip);
     }
-    // The usual version first: it is the last word of nearly every request line.
     let rest = rest.trim_start();
-    let version = rest.from(rest.end().wrapping_sub(8));
-    if version.peek() == Some(b" SIP/2.0") && version.at() > rest.at() {
-        let uri = rest.upto(version.at()).trim_end();
-        return Ok(Start::Request { method, uri, problems: Problems::NONE });
-    }
-    unusual_request_line(method, rest)
-}
-
-#[cold]
-fn unusual_request_line<'a>(method: Text<'a>, rest: Text<'a>) -> Result<Start<'a>, What> {
     let last = rest.get().iter().rposition(|byte| matches!(byte, b' ' | b'\t'));
     let last = rest.skip(last.map_or(0, |space| space.saturating_add(1)));
     let (uri, version) = if is_version(last.get()) {
@@ -77,10 +95,32 @@ fn unusual_request_line<'a>(method: Text<'a>, rest: Text<'a>) -> Result<Start<'a
     if uri.is_empty() {
         return Err(What::BadStartLine);
     }
-    Ok(Start::Request { method, uri, problems: version_problem(version) })
+    Ok(StartLine {
+        is_request: true,
+        code: 0,
+        method: Span::of(method),
+        rest: Span::of(uri),
+        problems: version_problem(version),
+    })
 }
 
-fn status_line(line: Text<'_>) -> Result<Start<'_>, What> {
+#[inline(always)]
+fn status_line(line: Text<'_>) -> Result<StartLine, What> {
+    if let Some([b'S', b'I', b'P', b'/', b'2', b'.', b'0', b' ', code @ .., b' ']) = line.peek::<12>()
+        && line.len() >= 12
+        && let [b'1'..=b'6', b'0'..=b'9', b'0'..=b'9'] = code
+    {
+        let code = code.iter().fold(0u16, |code, digit| {
+            code.wrapping_mul(10).wrapping_add(u16::from(digit.wrapping_sub(b'0')))
+        });
+        let reason = line.skip(12).trim_start();
+        return Ok(StartLine { code, rest: Span::of(reason), ..StartLine::default() });
+    }
+    unusual_status_line(line)
+}
+
+#[cold]
+fn unusual_status_line(line: Text<'_>) -> Result<StartLine, What> {
     let (version, rest) = line.split_before([b' ', b'\t']);
     let rest = rest.trim_start();
     let digits = rest.get().iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -96,7 +136,7 @@ fn status_line(line: Text<'_>) -> Result<Start<'_>, What> {
     if code == 0 {
         problems |= Problems::BAD_STATUS_CODE;
     }
-    Ok(Start::Status { code, reason: reason.trim_start(), problems })
+    Ok(StartLine { code, rest: Span::of(reason.trim_start()), problems, ..StartLine::default() })
 }
 
 fn version_problem(version: Text<'_>) -> Problems {
@@ -132,10 +172,19 @@ static TOKEN: [bool; 256] = {
     set
 };
 
+/// A CSeq value taken apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CSeqParts<'a> {
+    pub number: u32,
+    pub method: Text<'a>,
+    /// Whether the method is that of the request line.
+    pub is_of_request: bool,
+}
+
 /// Splits a CSeq value into number and method; `None` when it is not both. `request` is the method
-/// of the request line.
+/// of the request line, empty for a response.
 #[inline(always)]
-pub(super) fn cseq<'a>(value: Text<'a>, request: Option<&[u8]>) -> Option<(u32, Text<'a>)> {
+pub(super) fn cseq<'a>(value: Text<'a>, request: Text<'_>) -> Option<CSeqParts<'a>> {
     let mut number = 0u32;
     let mut rest = value;
     while let Some(digit) = rest.first().map(|byte| byte.wrapping_sub(b'0')).filter(|d| *d <= 9) {
@@ -147,6 +196,6 @@ pub(super) fn cseq<'a>(value: Text<'a>, request: Option<&[u8]>) -> Option<(u32, 
         return None;
     }
     // That of the request line is a token already.
-    let is_method = request == Some(method.get()) || is_token(method);
-    if is_method { Some((number, method)) } else { None }
+    let is_of_request = method.is_same(request);
+    if is_of_request || is_token(method) { Some(CSeqParts { number, method, is_of_request }) } else { None }
 }

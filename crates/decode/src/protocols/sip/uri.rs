@@ -1,10 +1,10 @@
 //! URIs: `sip:`, `sips:` (RFC 3261 §19.1), `tel:` (RFC 3966), and any other scheme.
 
-use super::{
-    params::Params,
-    window::{self, Places},
+use super::{params::Params, window};
+use crate::{
+    number::port,
+    text::{Part, Text},
 };
-use crate::{number::port, text::Text};
 
 /// A URI taken apart; every part borrows from the message and is as it stands on the wire, escapes
 /// included.
@@ -49,53 +49,59 @@ impl<'a> Uri<'a> {
         Text::new(self.tail).split_once(b'?').map_or(&[], |(_, headers)| headers.get())
     }
 
-    /// The parts of a usual URI, which are counted from the start of `text`.
-    #[inline(always)]
-    pub(super) fn at_places(text: Text<'a>, places: &Places) -> Self {
-        let part = |(from, to): (usize, usize)| text.skip(from).upto(text.skip(to).at());
-        Self {
-            raw: part((places.uri, places.close)).get(),
-            scheme: part((places.uri, places.uri.wrapping_add(3))).get(),
-            user: part(places.user).some(),
-            password: None,
-            host: part(places.host).some(),
-            tail: part((places.host.1, places.close)).get(),
-        }
-    }
-
     /// A URI that is the whole of `text`.
     #[inline(always)]
     pub(super) fn whole(text: Text<'a>) -> Self {
-        match window::whole_uri(text) {
-            Some(places) => Self::at_places(text, &places),
-            None => Self::unusual(text.whole(), text.at(), text.end()),
+        let parts = match window::whole_uri(text) {
+            Some(parts) => parts,
+            None => {
+                let [raw, scheme, user, password, host, tail] = unusual(text.whole(), text.at(), text.end());
+                UriParts { raw, scheme, user, password, host, tail }
+            }
+        };
+        Self::from_parts(text.whole(), parts)
+    }
+
+    #[inline(always)]
+    pub(super) fn from_parts(whole: &'a [u8], parts: UriParts) -> Self {
+        Self {
+            raw: parts.raw.get(whole),
+            scheme: parts.scheme.get(whole),
+            user: parts.user.some(whole),
+            password: parts.password.some(whole),
+            host: parts.host.some(whole),
+            tail: parts.tail.get(whole),
         }
     }
+}
 
-    #[inline(never)]
-    fn unusual(whole: &'a [u8], at: usize, end: usize) -> Self {
-        Self::up_to_close(Text::within(whole, at, end)).0
-    }
+/// Where the parts of a URI are in the message; what is missing is empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct UriParts {
+    pub raw: Part,
+    pub scheme: Part,
+    pub user: Part,
+    pub password: Part,
+    pub host: Part,
+    pub tail: Part,
+}
 
+impl UriParts {
     /// The URI at the start of `text`, and where the `>` that ends it, or `text` itself, ends.
-    #[inline(always)]
-    pub(super) fn up_to_close(text: Text<'a>) -> (Self, usize) {
+    pub(super) fn up_to_close(text: Text<'_>) -> (Self, usize) {
         match text.peek() {
             Some([s, i, p, b':']) if [s | 0x20, i | 0x20, p | 0x20] == *b"sip" => {
                 hierarchical(text, text.skip(3).at(), text.skip(4))
             }
-            // Plain values as arguments keep the pieces of the usual path in registers.
-            _ => Self::other(text.whole(), text.at(), text.end()),
+            _ => Self::other(text),
         }
     }
 
-    #[inline(never)]
-    fn other(whole: &'a [u8], at: usize, end: usize) -> (Self, usize) {
-        let text = Text::within(whole, at, end);
+    fn other(text: Text<'_>) -> (Self, usize) {
         let text = text.upto(text.find_or_end([b'>'])).trim_end();
         let Some((scheme, rest)) = text.split_once(b':').filter(|(name, _)| is_scheme(name.get())) else {
             return match text.get() {
-                raw @ b"*" => (Self { raw, ..Self::default() }, text.end()),
+                b"*" => (Self { raw: Part::of(text), ..Self::default() }, text.end()),
                 _ => hierarchical(text, text.at(), text),
             };
         };
@@ -105,22 +111,30 @@ impl<'a> Uri<'a> {
         if rest.peek() == Some(b"//") {
             let (authority, _) = rest.skip(2).split_before([b'/']);
             let (uri, _) = hierarchical(text, scheme.end(), authority);
-            return (Self { raw: text.get(), ..uri }, text.end());
+            return (Self { raw: Part::of(text), ..uri }, text.end());
         }
         // tel: numbers have no host, whatever stands in their parameters.
         if !scheme.eq_ignore_case(b"tel") && rest.find([b'@']).is_some() {
             return hierarchical(text, scheme.end(), rest);
         }
         let (user, tail) = rest.split_before([b';', b'?']);
-        let (raw, scheme, tail) = (text.get(), scheme.get(), tail.get());
-        (Self { raw, scheme, user: user.some(), tail, ..Self::default() }, text.end())
+        let [raw, scheme, user, tail] = [text, scheme, user, tail].map(Part::of);
+        (Self { raw, scheme, user, tail, ..Self::default() }, text.end())
     }
+}
+
+/// The parts of any URI that is the whole text, in another form than the usual ones, which stay in
+/// registers.
+#[inline(never)]
+fn unusual(whole: &[u8], at: usize, end: usize) -> [Part; 6] {
+    let UriParts { raw, scheme, user, password, host, tail } =
+        UriParts::up_to_close(Text::within(whole, at, end)).0;
+    [raw, scheme, user, password, host, tail]
 }
 
 /// `[user[:password]@]host[:port][;params][?headers]` in `rest`, up to its end or a `>`; the scheme
 /// is what precedes `scheme_end` in `text`.
-#[inline(always)]
-fn hierarchical<'a>(text: Text<'a>, scheme_end: usize, rest: Text<'a>) -> (Uri<'a>, usize) {
+fn hierarchical(text: Text<'_>, scheme_end: usize, rest: Text<'_>) -> (UriParts, usize) {
     // The user part may hold `;`, `?` and `/` (RFC 3261 §25.1, user-unreserved), so the `@` is
     // looked for before any of them.
     let colon = rest.from(rest.find_or_end([b'@', b':', b'>']));
@@ -128,24 +142,17 @@ fn hierarchical<'a>(text: Text<'a>, scheme_end: usize, rest: Text<'a>) -> (Uri<'
     if colon.starts_with(b':') {
         at = colon.from(colon.find_or_end([b'@', b'>']));
     }
-    let (mut user, mut password, mut host) = (None, None, rest);
+    let (mut user, mut password, mut host) = (Part::default(), Part::default(), rest);
     if at.starts_with(b'@') {
-        user = rest.upto(colon.at()).some();
-        password = colon.skip(1).upto(at.at()).some();
+        user = Part::of(rest.upto(colon.at()));
+        password = Part::of(colon.skip(1).upto(at.at()));
         host = at.skip(1);
     }
     let (name, mut tail) = host_of(host);
     let close = tail.find_close();
     tail = tail.upto(close).trim_end();
-    let uri = Uri {
-        raw: text.upto(tail.end()).get(),
-        scheme: text.upto(scheme_end).get(),
-        user,
-        password,
-        host: name.some(),
-        tail: tail.get(),
-    };
-    (uri, close)
+    let [raw, scheme, host, tail] = [text.upto(tail.end()), text.upto(scheme_end), name, tail].map(Part::of);
+    (UriParts { raw, scheme, user, password, host, tail }, close)
 }
 
 /// Splits a host from what follows it; the brackets of an IPv6 address are taken off.

@@ -1,7 +1,10 @@
 //! Via (RFC 3261 §20.42).
 
 use super::{params::Params, uri::host_of};
-use crate::{number::port, text::Text};
+use crate::{
+    number::port,
+    text::{Part, Text, is_trimmed},
+};
 
 /// One Via value: where the response goes and which transaction it belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,10 +34,92 @@ impl<'a> Via<'a> {
 
     #[inline(always)]
     pub(super) fn parse_text(value: Text<'a>) -> Self {
-        let value = value.trim_start();
+        let whole = value.whole();
+        let ViaParts { raw, transport, host, port, branch, received, rport } = ViaParts::parse(value);
+        Self {
+            raw: raw.get(whole),
+            transport: transport.some(whole),
+            host: host.some(whole),
+            port,
+            branch: branch.some(whole),
+            received: received.some(whole),
+            rport,
+        }
+    }
+}
+
+/// Where the parts of a Via value are in the message; what is missing is empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct ViaParts {
+    raw: Part,
+    transport: Part,
+    host: Part,
+    port: Option<u16>,
+    branch: Part,
+    received: Part,
+    rport: Option<u16>,
+}
+
+impl ViaParts {
+    #[inline(always)]
+    fn parse(value: Text<'_>) -> Self {
+        match Self::usual(value) {
+            Some(parts) => parts,
+            None => {
+                // What comes back in memory is taken apart, so that the usual parts are not put
+                // there to meet it.
+                let Self { raw, transport, host, port, branch, received, rport } =
+                    Self::unusual(value.whole(), value.at(), value.end());
+                Self { raw, transport, host, port, branch, received, rport }
+            }
+        }
+    }
+
+    /// `SIP/2.0/UDP host:5060;branch=z9hG4bK776` and nothing else, as a request has it that was not
+    /// received yet.
+    #[inline(always)]
+    fn usual(value: Text<'_>) -> Option<Self> {
+        let (version, rest) = value.get().split_first_chunk()?;
+        // `UDP`, `TCP`, `TLS`: three letters and a space need no search.
+        let ([a, b, c, b' '], rest) = rest.split_first_chunk()? else { return None };
+        if version != b"SIP/2.0/" || *a <= b' ' || *b <= b' ' || *c <= b' ' || !is_trimmed(rest) {
+            return None;
+        }
+        let transport = value.skip(8);
+        let host = transport.skip(4);
+        let host = host.upto(host.find_or_end([b':', b';', b',', b'[', b' ']));
+        let mut params = value.from(host.end());
+        let mut port_number = None;
+        if params.starts_with(b':') {
+            let digits = params.skip(1);
+            let digits = digits.upto(digits.find_or_end([b';', b',']));
+            port_number = port(digits);
+            params = params.from(digits.end());
+        }
+        let branch = params.skip(8);
+        let usual = params.peek() == Some(b";branch=")
+            && host.last().is_some_and(|byte| byte > b' ')
+            && branch.first().is_some_and(|byte| byte > b' ')
+            && branch.find_or_end([b';', b',', b'"', b'\n']) == value.end();
+        if !usual {
+            return None;
+        }
+        Some(Self {
+            raw: Part::of(value),
+            transport: Part::of(transport.upto(transport.skip(3).at())),
+            host: Part::of(host),
+            port: port_number,
+            branch: Part::of(branch),
+            ..Self::default()
+        })
+    }
+
+    #[inline(never)]
+    fn unusual(whole: &[u8], at: usize, end: usize) -> Self {
+        let value = Text::within(whole, at, end).trim_start();
         let (transport, rest) = protocol(value);
         let (host, tail) = sent_by(rest.trim_start());
-        let mut via = Self { transport, host: host.some(), ..Self::default() };
+        let mut via = Self { transport, host: Part::of(host), ..Self::default() };
         let tail = tail.trim_start();
         let mut params = tail;
         if tail.starts_with(b':') {
@@ -43,32 +128,28 @@ impl<'a> Via<'a> {
             params = after;
         }
         let end = via.parameters(params);
-        via.raw = value.upto(end).trim_end().get();
+        via.raw = Part::of(value.upto(end).trim_end());
         via
     }
 
     /// Reads the parameters and says where they end.
     #[inline(always)]
-    fn parameters(&mut self, list: Text<'a>) -> usize {
-        let mut list = list;
-        // The usual first parameter.
-        if list.peek() == Some(b";branch=") {
-            let value = list.skip(8);
-            let stop = value.find_or_end([b';', b',', b'"', b' ']);
-            if !matches!(value.from(stop).first(), Some(b'"' | b' ')) {
-                self.branch = value.upto(stop).trim_end().some();
-                list = value.from(stop);
-            }
-        }
+    fn parameters(&mut self, list: Text<'_>) -> usize {
         let mut params = Params::of(list);
         let mut end = list.at();
         while let Some((name, value)) = params.pair() {
             end = params.at();
-            let Some(value) = value else { continue };
+            let Some(value) = value.filter(|value| !value.is_empty()) else { continue };
+            // The first of its name that has a value counts.
+            let first = |part: &mut Part| {
+                if *part == Part::default() {
+                    *part = Part::of(value);
+                }
+            };
             if name.eq_ignore_case(b"branch") {
-                self.branch = self.branch.or(value.some());
+                first(&mut self.branch);
             } else if name.eq_ignore_case(b"received") {
-                self.received = self.received.or(value.some());
+                first(&mut self.received);
             } else if name.eq_ignore_case(b"rport") {
                 self.rport = self.rport.or_else(|| port(value));
             }
@@ -89,8 +170,7 @@ fn sent_by(text: Text<'_>) -> (Text<'_>, Text<'_>) {
 
 /// Splits `SIP/2.0/UDP` from the rest and gives the transport. White space may surround the
 /// slashes.
-#[inline(always)]
-fn protocol(value: Text<'_>) -> (Option<&[u8]>, Text<'_>) {
+fn protocol(value: Text<'_>) -> (Part, Text<'_>) {
     let rest = match value.peek::<8>() {
         Some(b"SIP/2.0/") => Some(value.skip(8)),
         _ => value.split_once(b'/').and_then(|(_, rest)| rest.split_once(b'/')).map(|(_, rest)| rest),
@@ -98,14 +178,10 @@ fn protocol(value: Text<'_>) -> (Option<&[u8]>, Text<'_>) {
     match rest {
         Some(rest) => {
             let rest = rest.trim_start();
-            // `UDP`, `TCP`, `TLS`: three letters and a space need no search.
-            let usual = rest.peek::<4>().is_some_and(|[a, b, c, d]| {
-                *d == b' ' && *a > b' ' && *b > b' ' && *c > b' ' && rest.len() >= 4
-            });
-            let end = if usual { rest.skip(3).at() } else { rest.find_or_end([b' ', b'\t', b'\r', b'\n']) };
-            (rest.upto(end).some(), rest.from(end))
+            let end = rest.find_or_end([b' ', b'\t', b'\r', b'\n']);
+            (Part::of(rest.upto(end)), rest.from(end))
         }
-        None => (None, value),
+        None => (Part::default(), value),
     }
 }
 

@@ -5,30 +5,17 @@
 //! fall out of counting bits. Whatever is not of this form is left to the general way, which finds
 //! the same parts; a test compares the two.
 
-use wide::u8x16;
-
+use super::{
+    addr::{AddrParts, tag},
+    uri::UriParts,
+};
 use crate::{
-    lanes::{LANES, equal},
-    text::Text,
+    lanes::{LANES, between, equal},
+    text::{Part, Text},
 };
 
 /// Bytes in view.
 const WINDOW: usize = 64;
-
-/// Where the parts of a usual URI are, counted from the start of the window.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Places {
-    /// The display name, without its quotes; of a URI alone, nothing.
-    pub display: (usize, usize),
-    /// Where the URI starts.
-    pub uri: usize,
-    /// The user part, empty when there is none.
-    pub user: (usize, usize),
-    /// The host.
-    pub host: (usize, usize),
-    /// Where the URI ends, at its `>` or the end of the text.
-    pub close: usize,
-}
 
 /// The characters `:;<=>?@` in a window, walked from left to right.
 #[derive(Clone, Copy)]
@@ -55,41 +42,63 @@ impl Marks<'_> {
 
 /// The parts of a usual address; `None` for any other.
 #[inline(always)]
-pub(super) fn name_addr(value: Text<'_>) -> Option<Places> {
+pub(super) fn name_addr(value: Text<'_>) -> Option<AddrParts> {
     let mut marks = marks(value)?;
-    let mut display = None;
-    if marks.at(0) == b'"' {
+    let mut quoted = None;
+    if value.starts_with(b'"') {
         let quote = quotes(marks.window).trailing_zeros() as usize;
         // A backslash, or no second quote in view.
         if quote >= WINDOW || marks.at(quote) != b'"' {
             return None;
         }
         marks.bits &= !below(quote);
-        display = Some((1, quote));
+        quoted = Some(Part::new(value.skip(1).at(), value.skip(quote).at()));
     }
     let (open, b'<') = marks.next() else { return None };
-    let display = display.unwrap_or_else(|| (0, value.upto(value.skip(open).at()).trim_end().len()));
-    Some(Places { display, ..uri(&mut marks, open.wrapping_add(1), WINDOW, b'>')? })
+    let display = match quoted {
+        Some(quoted) => quoted,
+        // One space between name and bracket, or none.
+        None => {
+            let spaces = usize::from(open > 0 && marks.at(open.wrapping_sub(1)) == b' ');
+            let end = open.wrapping_sub(spaces);
+            if open > 0 && marks.at(end.wrapping_sub(1)) <= b' ' {
+                return None;
+            }
+            Part::new(value.at(), value.skip(end).at())
+        }
+    };
+    let (uri, close) = uri(&mut marks, value.at(), open.wrapping_add(1), WINDOW, b'>')?;
+    // Marks behind the value are none; those before the last are within it, too.
+    if close >= value.len() {
+        return None;
+    }
+    let params = value.skip(close.wrapping_add(1));
+    Some(AddrParts { display, uri, params: Part::of(params), tag: tag(params) })
 }
 
 /// The parts of a usual URI that is the whole of `text`; `None` for any other.
 #[inline(always)]
-pub(super) fn whole_uri(text: Text<'_>) -> Option<Places> {
-    if text.len() >= WINDOW {
+pub(super) fn whole_uri(text: Text<'_>) -> Option<UriParts> {
+    // Not shorter than its scheme, which is compared without a look at the end.
+    if text.len() >= WINDOW || text.len() < 4 {
         return None;
     }
-    uri(&mut marks(text)?, 0, text.len(), 0)
+    let mut marks = marks(text)?;
+    marks.bits &= below(text.len());
+    Some(uri(&mut marks, text.at(), 0, text.len(), 0)?.0)
 }
 
-/// `sip:[user@]host[…]` from `start` to `close`, which is NUL when the end of the text closes it.
+/// `sip:[user@]host[…]` from `start` of the window to `close`, which is NUL when `end` closes it,
+/// and where that is. The window begins at `base` of the message.
 #[inline(always)]
-fn uri(marks: &mut Marks<'_>, start: usize, end: usize, close: u8) -> Option<Places> {
-    let (colon, b':') = marks.next() else { return None };
-    let letter = |i: usize| marks.at(start.wrapping_add(i)) | 0x20;
-    let is_sip = letter(0) == b's' && letter(1) == b'i' && letter(2) == b'p';
-    if colon != start.wrapping_add(3) || !is_sip {
+fn uri(marks: &mut Marks<'_>, base: usize, start: usize, end: usize, close: u8) -> Option<(UriParts, usize)> {
+    let scheme = u32::from_le_bytes(*marks.window.get(start..)?.first_chunk()?);
+    // Three letters in any case and a colon, which is the next mark.
+    if scheme & !0x20_20_20 != u32::from_le_bytes(*b"SIP:") {
         return None;
     }
+    let colon = start.wrapping_add(3);
+    marks.bits &= marks.bits.wrapping_sub(1);
     let mut host = colon.wrapping_add(1);
     let mut user = (host, host);
     let mut stop = marks.next();
@@ -119,24 +128,26 @@ fn uri(marks: &mut Marks<'_>, start: usize, end: usize, close: u8) -> Option<Pla
     if !tight(host_end) || !tight(close) {
         return None;
     }
-    Some(Places { display: (0, 0), uri: start, user, host: (host, host_end), close })
+    let part = |from: usize, to: usize| Part::new(base.wrapping_add(from), base.wrapping_add(to));
+    let parts = UriParts {
+        raw: part(start, close),
+        scheme: part(start, colon),
+        user: part(user.0, user.1),
+        password: Part::default(),
+        host: part(host, host_end),
+        tail: part(host_end, close),
+    };
+    Some((parts, close))
 }
 
-/// Looks at the first 64 bytes of `text`, and of what follows where it is shorter; marks behind its
-/// end are none.
+/// Looks at the first 64 bytes of `text`, and of what follows where it is shorter.
 #[inline(always)]
 fn marks(text: Text<'_>) -> Option<Marks<'_>> {
     let window = text.peek::<WINDOW>()?;
     let mut bits = 0u64;
     for lanes in window.as_chunks::<LANES>().0.iter().rev() {
-        // The seven characters from `:` to `@` are neighbours.
-        let lanes = u8x16::from(*lanes);
-        let near = lanes.max(u8x16::splat(b':')).min(u8x16::splat(b'@')).simd_eq(lanes);
-        bits = bits << LANES | u64::from(near.to_bitmask());
-    }
-    let len = text.len();
-    if len < WINDOW {
-        bits &= below(len);
+        // The seven characters are neighbours.
+        bits = bits << LANES | u64::from(between(*lanes, b':', b'@'));
     }
     Some(Marks { window, bits })
 }

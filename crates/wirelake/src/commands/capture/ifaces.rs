@@ -39,7 +39,10 @@ pub fn run(json: bool) -> Result<ExitCode> {
             addresses.join(", ")
         );
     }
-    println!("\nwatch one with: wirelake watch -i {}", list.first().map_or("lo", |interface| &interface.name));
+    println!(
+        "\nwatch one with: wirelake watch -i {}",
+        list.first().map_or("lo", |interface| &interface.name)
+    );
     if !privileges::has_net_raw() {
         println!("{}", need_capability());
     }
@@ -48,6 +51,7 @@ pub fn run(json: bool) -> Result<ExitCode> {
 
 /// What to do without the capability.
 fn need_capability() -> String {
-    let program = std::env::current_exe().map_or_else(|_| "wirelake".into(), |path| path.display().to_string());
+    let program =
+        std::env::current_exe().map_or_else(|_| "wirelake".into(), |path| path.display().to_string());
     format!("capture needs a capability that this process lacks: sudo setcap cap_net_raw+ep {program}")
 }

@@ -38,6 +38,7 @@ pub fn write(style: Style, flow: &Flow, about: &About, row: &Roundtrip, to: &mut
     let _ = write!(to, "{ends:<ENDPOINTS_WIDTH$} ");
     let failed = row.status == Status::Error || matches!(row.outcome, Outcome::Unanswered);
     let color = match row.outcome {
+        Outcome::Unanswered => RED,
         _ if failed => RED,
         Outcome::Orphan => YELLOW,
         Outcome::Answered => GREEN,

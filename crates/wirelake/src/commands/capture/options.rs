@@ -91,13 +91,15 @@ pub fn color(when: When) -> bool {
 
 /// The width of the terminal, or no bound where there is none.
 pub fn width() -> usize {
-    let known = std::io::stdout().is_terminal().then(|| rustix::termios::tcgetwinsize(std::io::stdout()).ok());
+    let known =
+        std::io::stdout().is_terminal().then(|| rustix::termios::tcgetwinsize(std::io::stdout()).ok());
     known.flatten().map(|size| usize::from(size.ws_col)).filter(|width| *width > 0).unwrap_or(usize::MAX)
 }
 
 /// The height of the terminal.
 pub fn height() -> usize {
-    let known = std::io::stdout().is_terminal().then(|| rustix::termios::tcgetwinsize(std::io::stdout()).ok());
+    let known =
+        std::io::stdout().is_terminal().then(|| rustix::termios::tcgetwinsize(std::io::stdout()).ok());
     known.flatten().map(|size| usize::from(size.ws_row)).filter(|height| *height > 0).unwrap_or(40)
 }
 

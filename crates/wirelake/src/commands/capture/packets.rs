@@ -17,13 +17,14 @@ use crate::pipeline::packets::{Kept, files};
 pub fn run(args: &Packets) -> Result<ExitCode> {
     let filter = args.filter.as_deref().map(Program::compile).transpose()?;
     let instant = |text: &str| -> Result<Nanos> {
-        let micros = lake::ask::time::parse(text, now_micros())?;
+        let micros = lake::ask::parse_time(text, jiff::Timestamp::now()).map_err(anyhow::Error::msg)?;
         Ok(Nanos::from_micros(micros))
     };
     let since = args.since.as_deref().map(instant).transpose()?.unwrap_or(Nanos(i64::MIN));
     let until = args.until.as_deref().map(instant).transpose()?.unwrap_or(Nanos(i64::MAX));
-    let kept = files(&args.from)
-        .with_context(|| format!("{} cannot be read: name the folder of capture.packets_dir", args.from.display()))?;
+    let kept = files(&args.from).with_context(|| {
+        format!("{} cannot be read: name the folder of capture.packets_dir", args.from.display())
+    })?;
     if kept.is_empty() {
         bail!("{} holds no packets: set capture.packets_dir to it and capture first", args.from.display());
     }
@@ -129,9 +130,4 @@ impl Thread {
             }
         }
     }
-}
-
-fn now_micros() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }

@@ -40,7 +40,9 @@ pub fn run(args: &Read) -> Result<ExitCode> {
     let mut reader = open(&args.file)?;
     let show = match args.format {
         _ if args.stat => Show::Nothing,
-        ReadFormat::Table => Show::Lines(Style { color: options::color(args.color), width: options::width() }),
+        ReadFormat::Table => {
+            Show::Lines(Style { color: options::color(args.color), width: options::width() })
+        }
         ReadFormat::Jsonl if args.flows => Show::JsonFlows,
         ReadFormat::Jsonl => Show::Json,
         ReadFormat::None => Show::Nothing,

@@ -113,7 +113,8 @@ impl Figures {
 
 /// Two significant digits up to ten minutes.
 fn spans() -> Histogram<u32> {
-    Histogram::new_with_max(LONGEST_NS, 2).unwrap_or_else(|_| Histogram::new(1).expect("one digit is allowed"))
+    Histogram::new_with_max(LONGEST_NS, 2)
+        .unwrap_or_else(|_| Histogram::new(1).expect("one digit is allowed"))
 }
 
 fn text(row: &Roundtrip, name: Name) -> Option<String> {

@@ -51,7 +51,8 @@ pub fn run(args: &Watch) -> Result<ExitCode> {
     let stop = stop_on_signals()?;
     let terminal = std::io::stdout().is_terminal();
     if std::io::stderr().is_terminal() {
-        let place = if args.interface.is_empty() { "all interfaces".to_owned() } else { args.interface.join(", ") };
+        let place =
+            if args.interface.is_empty() { "all interfaces".to_owned() } else { args.interface.join(", ") };
         eprintln!("watching {place}; end with Ctrl-C");
     }
     let started = Instant::now();
