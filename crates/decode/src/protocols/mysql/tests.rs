@@ -148,6 +148,16 @@ fn what_ends_a_session_early() {
 }
 
 #[test]
+fn secrets_are_redacted_also_where_an_error_quotes_them() {
+    let quoted = b"\xff\x28\x04#42000You have an error near 'usr u identified by 'hunter2'' at line 1";
+    let talk = [client(query("create usr u identified by 'hunter2'")), server(packet(1, quoted))];
+    let lines = after_login(CLASSIC, &talk);
+    assert!(lines[0].starts_with("> Request notices=4") && lines[3].contains(" notices=4 "), "{lines:?}");
+    assert!(lines[3].ends_with("near \\'usr u identified by \\'[redacted]"), "{lines:?}");
+    assert!(!lines.concat().contains("hunter2"));
+}
+
+#[test]
 fn tls_and_compression() {
     let request = [&0x0000_8a00_u32.to_le_bytes()[..], &[0; 28]].concat();
     let talk = [server(greeting("8.0.36", 0x8a00, 0)), client(packet(1, request))];
@@ -559,6 +569,11 @@ fn probes() {
     assert_eq!(probe(Dir::ToServer, &query("SELECT 1")), Verdict::Likely);
     assert_eq!(probe(Dir::ToServer, &query("SELECT 1")[..7]), Verdict::No);
     assert_eq!(probe(Dir::ToServer, b"GET / HTTP/1.1\r\n"), Verdict::No);
+}
+
+#[test]
+fn the_state_of_a_flow_is_small() {
+    assert!(size_of::<Mysql>() <= 1_024, "{}", size_of::<Mysql>());
 }
 
 #[test]

@@ -171,7 +171,9 @@ impl Decoder for Postgresql {
     }
 
     fn finish(&mut self, _: End, out: &mut Out) {
-        self.end_answer(out);
+        if self.answer.done.is_some() {
+            self.end_answer(out);
+        }
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) struct Unit {
 pub(super) struct Answer {
     pub open: bool,
     /// When it was complete, if only the transaction's end is outstanding.
-    done: Option<Nanos>,
+    pub done: Option<Nanos>,
     /// When its last byte so far was seen.
     last: Nanos,
     pub bytes: u64,

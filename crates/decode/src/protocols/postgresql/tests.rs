@@ -540,6 +540,11 @@ fn probes() {
 }
 
 #[test]
+fn the_state_of_a_flow_is_small() {
+    assert!(size_of::<Postgresql>() <= 1_024, "{}", size_of::<Postgresql>());
+}
+
+#[test]
 fn recorded_conversations() {
     golden::check("postgresql", 15_432, PG);
 }
