@@ -234,3 +234,8 @@ fn messages_of_every_version_are_read_as_the_java_library_wrote_them() {
         println!("{} more", check_messages(&std::fs::read_to_string(path).unwrap(), true));
     }
 }
+
+#[test]
+fn golden() {
+    crate::pcap::golden(Protocol::Kafka, 19192, "broker");
+}
