@@ -234,3 +234,36 @@ fn messages_of_every_version_are_read_as_the_java_library_wrote_them() {
         println!("{} more", check_messages(&std::fs::read_to_string(path).unwrap(), true));
     }
 }
+
+#[test]
+fn golden() {
+    crate::pcap::golden(Protocol::Kafka, 19192, "broker");
+}
+
+#[test]
+fn damaged_conversations_end_in_errors_only() {
+    let mut seed = 1u32;
+    let mut random = |most: usize| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (seed >> 8) as usize % most.max(1)
+    };
+    let talk: Vec<Said> =
+        vec![metadata(1), [produce(2, -1, 3, 200), response(2, b"\0\0\0\0\0\0\0\0")], metadata(3)].concat();
+    for _ in 0..3_000 {
+        let mut player = Player::new(Protocol::Kafka, Start::Beginning, Limits::default());
+        for said in &talk {
+            let mut bytes = said.bytes.clone();
+            for _ in 0..random(4) {
+                let at = random(bytes.len());
+                bytes[at] = [0, 1, 0x7f, 0x80, 0xff, bytes[at] ^ 1][random(6)];
+            }
+            let cut = random(bytes.len());
+            player.bytes(said.dir, &bytes[..cut], true);
+            if random(8) == 0 {
+                player.gap(said.dir, random(50) as u64);
+            }
+            player.bytes(said.dir, &bytes[cut..], random(2) == 0);
+        }
+        player.finish();
+    }
+}

@@ -14,38 +14,33 @@
 
 mod bson;
 mod compressed;
+mod describe;
+mod head;
 #[cfg(test)]
 mod tests;
 mod walk;
 mod wire;
 
 use crate::{
-    AfterGap, DecodeError, Decoder, Input, Key, Message, Meta, Name, Notice, Out, Progress, Role, Start,
-    Status, Verdict, What,
+    AfterGap, DecodeError, Decoder, Input, Key, Meta, Name, Notice, Out, Progress, Role, Start, Status,
+    Verdict, What,
 };
+use describe::{describe, failure};
+use head::{Head, START_BYTES, starts};
 use model::{Dir, Transport};
 use walk::{Facts, Numbers, Stop, Walk};
-use wire::{HEADER, Header, MAX_MESSAGE_BYTES, Opcode, le_i32, le_u32};
+use wire::{HEADER, Header, Opcode, le_u32};
 
 /// Bytes of a message that are looked at at once.
 const WINDOW: usize = 4_096;
 
-/// Bytes of the longest namespace in a legacy message.
-const MAX_NAMESPACE: usize = 512;
-
 /// Bytes of a command's name that are remembered for the replies pushed after it.
 const MAX_COMMAND: usize = 24;
-
-/// Bytes that tell whether a message starts here: header, flags, section kind, and the first type and key.
-const START_BYTES: usize = 32;
 
 /// Flags of an OP_MSG.
 const CHECKSUM_PRESENT: u32 = 1;
 const MORE_TO_COME: u32 = 1 << 1;
 const EXHAUST_ALLOWED: u32 = 1 << 16;
-/// The flags that a receiver must understand and that no version defines.
-const UNDEFINED_FLAGS: u32 = 0xfffc;
-
 /// MongoDB.
 #[derive(Debug)]
 pub struct Mongodb {
@@ -76,17 +71,6 @@ struct Body {
     /// `None` when the rest is skipped.
     walk: Option<Walk>,
     numbers: Numbers,
-}
-
-/// What the head of a message said.
-struct Head<'a> {
-    opcode: Opcode,
-    compressor: Option<&'static str>,
-    flags: u32,
-    /// `db.collection` of a legacy message.
-    namespace: Option<&'a [u8]>,
-    label: Option<&'static str>,
-    unknown: bool,
 }
 
 impl Decoder for Mongodb {
@@ -177,7 +161,7 @@ impl Mongodb {
         let body = window.get(HEADER..).unwrap_or_default();
         let reply = input.dir == Dir::ToClient;
         let mut front = [0; compressed::FRONT];
-        let (mut head, bytes, fixed, mut walk);
+        let (mut head, bytes, fixed, mut walk): (Head<'_>, &[u8], usize, Option<Walk>);
         if header.opcode == Opcode::Compressed {
             if window.len() < size.min(WINDOW) && !input.is_last() {
                 return more(size.min(WINDOW));
@@ -192,7 +176,7 @@ impl Mongodb {
             let left = le_u32(body, 4).unwrap_or_default();
             bytes = front.get(..filled).unwrap_or_default();
             // What is inside may be cut or damaged; the message around it is not, so nothing is an error.
-            (head, fixed, walk) = match self::head(opcode, bytes, left, reply) {
+            (head, fixed, walk) = match head::head(opcode, bytes, left, reply) {
                 Ok(Ok(read)) => read,
                 _ => (Head::new(opcode), 0, None),
             };
@@ -201,7 +185,7 @@ impl Mongodb {
         } else {
             bytes = body;
             let left = header.len.saturating_sub(16);
-            match self::head(header.opcode, bytes, left, reply)? {
+            match head::head(header.opcode, bytes, left, reply)? {
                 Ok(read) => (head, fixed, walk) = read,
                 Err(need) if need.saturating_add(HEADER) > size => {
                     return Err(DecodeError::new(What::BadLength, 0));
@@ -230,7 +214,9 @@ impl Mongodb {
         }
         let (role, key) = self.role(input.dir, header, &head, facts.command);
         let message = out.begin(input, role, key);
-        self.describe(message, role, &head, &facts);
+        let pushed = self.pushed.get(..usize::from(self.pushed_len));
+        let pushed = pushed.filter(|_| reply && role == Role::OneWay);
+        describe(message, role, &head, &facts, pushed);
         let (next, skip) = match next {
             Stop::Jump(skip) => (walk, u64::from(skip)),
             Stop::Need(_) => (walk, 0),
@@ -318,19 +304,7 @@ impl Mongodb {
                 message = message.text(Name::Attribute("db.namespace"), db);
             }
         } else if status == Status::Error {
-            if let Some(code) = numbers.code {
-                let mut room = [0; 20];
-                message = message.text(Name::StatusCode, digits(code, &mut room));
-            }
-            if let Some(text) = facts.message {
-                message = message.text(Name::Error, text);
-            }
-            if let Some(name) = facts.code_name {
-                message = message.text(Name::Attribute("error.type"), name);
-            }
-            if let Some(count) = numbers.write_errors {
-                message = message.int(Name::Attribute("db.mongodb.write_errors"), i64::from(count));
-            }
+            message = failure(message, facts, numbers);
         }
         if numbers.cut {
             message.notice(Notice::FieldsCut);
@@ -366,129 +340,6 @@ impl Mongodb {
         }
         (if pushed { Role::OneWay } else { Role::Response }, Key::Id(u64::from(header.response_to)))
     }
-
-    fn describe(&self, mut message: Message<'_>, role: Role, head: &Head<'_>, facts: &Facts<'_>) {
-        let reply = role == Role::Response || head.opcode == Opcode::Reply;
-        if reply {
-            compression(message, head);
-            return;
-        }
-        if role == Role::OneWay && facts.command.is_none() && head.label.is_none() && !head.unknown {
-            let name = self.pushed.get(..usize::from(self.pushed_len)).unwrap_or_default();
-            compression(message.text(Name::Operation, name), head);
-            return;
-        }
-        let mut db = facts.db;
-        let mut target = facts.target;
-        match (facts.command.filter(|_| head.label.is_none()), head.label) {
-            (Some(command), _) => message = message.text(Name::Operation, command),
-            (None, Some(label)) => message = message.label(Name::Operation, label),
-            (None, None) => message = message.notice(Notice::Unknown),
-        }
-        if let Some(namespace) = head.namespace {
-            let dot = memchr::memchr(b'.', namespace).unwrap_or(namespace.len());
-            db = namespace.get(..dot);
-            if head.label.is_some() {
-                target = namespace.get(dot.saturating_add(1)..);
-            }
-        }
-        if let Some(target) = target.filter(|target| !target.is_empty()) {
-            message = message.text(Name::Resource, target);
-            if facts.command.is_none_or(names_collection) || head.label.is_some() {
-                message = message.text(Name::Attribute("db.collection.name"), target);
-            }
-        }
-        if let Some(db) = db.filter(|db| !db.is_empty()) {
-            message = message.text(Name::Attribute("db.namespace"), db);
-        }
-        if let Some(cursor) = facts.numbers.cursor {
-            message = message.int(Name::Attribute("db.mongodb.cursor_id"), cursor);
-        }
-        if let Some(count) = facts.numbers.batch {
-            message = message.int(Name::Attribute("db.operation.batch.size"), i64::from(count));
-        }
-        if facts.numbers.cut {
-            message = message.notice(Notice::FieldsCut);
-        }
-        if head.unknown && head.compressor.is_some() {
-            message = message.notice(Notice::Unknown);
-        }
-        compression(message, head);
-    }
-}
-
-/// Says how a message was compressed.
-fn compression<'o>(message: Message<'o>, head: &Head<'_>) -> Message<'o> {
-    let Some(name) = head.compressor else { return message };
-    message
-        .label(Name::Attribute("db.mongodb.compressor"), name)
-        .label(Name::Attribute("db.mongodb.opcode"), head.opcode.as_str())
-}
-
-impl Head<'_> {
-    const fn new(opcode: Opcode) -> Self {
-        Self { opcode, compressor: None, flags: 0, namespace: None, label: None, unknown: false }
-    }
-}
-
-/// What stands before the documents: the head, its bytes, and the walk that follows.
-type Read<'a> = (Head<'a>, usize, Option<Walk>);
-
-/// Reads what stands before the documents of a message of `left` bytes; `Err(n)` when `n` bytes are needed.
-fn head(
-    opcode: Opcode,
-    bytes: &[u8],
-    left: u32,
-    reply: bool,
-) -> Result<Result<Read<'_>, usize>, DecodeError> {
-    let mut head = Head::new(opcode);
-    let behind = |fixed: usize| left.saturating_sub(u32::try_from(fixed).unwrap_or(u32::MAX));
-    let fixed = match opcode {
-        Opcode::Msg => {
-            let Some(flags) = le_u32(bytes, 0) else { return Ok(Err(4)) };
-            if flags & UNDEFINED_FLAGS != 0 {
-                return Err(DecodeError::new(What::BadMagic, HEADER));
-            }
-            head.flags = flags;
-            let walk = Walk::sections(behind(4), flags & CHECKSUM_PRESENT != 0, reply);
-            return Ok(Ok((head, 4, Some(walk))));
-        }
-        Opcode::Reply => {
-            let (Some(flags), Some(count)) = (le_u32(bytes, 0), le_i32(bytes, 16)) else {
-                return Ok(Err(20));
-            };
-            head.flags = flags & 3;
-            let walk = (count == 1 && left > 20).then(|| Walk::document(behind(20), true));
-            return Ok(Ok((head, 20, walk)));
-        }
-        Opcode::KillCursors => {
-            head.label = Some("killCursors");
-            return Ok(Ok((head, 8, None)));
-        }
-        // Compressed inside of compressed does not exist.
-        Opcode::Compressed => return Err(DecodeError::new(What::BadMagic, HEADER)),
-        Opcode::Insert => "insert",
-        Opcode::Update => "update",
-        Opcode::Delete => "delete",
-        Opcode::GetMore => "getMore",
-        Opcode::Query => "find",
-    };
-    head.label = Some(fixed);
-    let rest = bytes.get(4..).unwrap_or_default();
-    let Some(namespace) = bson::cstring(rest, MAX_NAMESPACE) else {
-        if rest.len() >= MAX_NAMESPACE {
-            return Err(DecodeError::new(What::TooLarge, HEADER));
-        }
-        return Ok(Err(bytes.len().saturating_add(1).max(5)));
-    };
-    head.namespace = Some(namespace);
-    let fixed = namespace.len().saturating_add(5);
-    if opcode == Opcode::Query && namespace.ends_with(b".$cmd") {
-        head.label = None;
-        let fixed = fixed.saturating_add(8);
-        return Ok(Ok((head, fixed, Some(Walk::document(behind(fixed), false)))));
-    }
-    Ok(Ok((head, fixed, None)))
 }
 
 /// What must be there before a step of the walk counts: everything in the window that it could read, so
@@ -503,110 +354,4 @@ fn wanted(stop: Stop, before: usize, used: usize, there: usize, size: usize) -> 
     // A need beyond the window starts a window of its own, unless it stands at the front of this one.
     let stuck = matches!(stop, Stop::Need(_)) && used == 0 && before == 0;
     (!enough || stuck).then_some(reach)
-}
-
-/// Whether a message starts here; `None` when it takes more bytes to say.
-fn starts(bytes: &[u8]) -> Option<Option<Header>> {
-    let Some(first) = bytes.first_chunk() else {
-        // The length alone rules out most.
-        let long = le_u32(bytes, 0).is_some_and(|len| !(16..=MAX_MESSAGE_BYTES).contains(&len));
-        return if long { Some(None) } else { None };
-    };
-    let Ok(header) = Header::read(first) else { return Some(None) };
-    let body = bytes.get(HEADER..).unwrap_or_default();
-    if body.len() < START_BYTES.saturating_sub(HEADER).min(header.len.saturating_sub(16) as usize) {
-        return None;
-    }
-    let most = header.len.saturating_sub(16);
-    let likely = match header.opcode {
-        Opcode::Msg => {
-            let flags = le_u32(body, 0).unwrap_or(u32::MAX);
-            let defined = flags & !(CHECKSUM_PRESENT | MORE_TO_COME | EXHAUST_ALLOWED) == 0;
-            defined
-                && match body.get(4) {
-                    Some(0) => {
-                        let section = body.get(5..).unwrap_or_default();
-                        bson::plausible(section, most.saturating_sub(5))
-                    }
-                    Some(1) => le_u32(body, 5).is_some_and(|len| len >= 5 && len < most),
-                    _ => false,
-                }
-        }
-        Opcode::Compressed => {
-            let inner = le_u32(body, 0).and_then(Opcode::from_number);
-            let id = body.get(8).copied();
-            inner.is_some_and(|inner| inner != Opcode::Compressed)
-                && le_u32(body, 4).is_some_and(|len| len <= MAX_MESSAGE_BYTES)
-                && id.is_some_and(|id| compressed::compressor(id).is_some())
-        }
-        Opcode::Reply => {
-            le_u32(body, 0).is_some_and(|flags| flags < 16) && le_i32(body, 12).is_some_and(|n| n >= 0)
-        }
-        Opcode::KillCursors => {
-            le_u32(body, 0) == Some(0)
-                && le_u32(body, 4).and_then(|n| n.checked_mul(8)).and_then(|n| n.checked_add(8)) == Some(most)
-        }
-        Opcode::Query => le_u32(body, 0).is_some_and(|flags| flags < 256) && namespace(body),
-        Opcode::Insert => le_u32(body, 0).is_some_and(|flags| flags < 2) && namespace(body),
-        _ => le_u32(body, 0) == Some(0) && namespace(body),
-    };
-    Some(likely.then_some(header))
-}
-
-/// Whether a readable namespace stands behind the flags, as far as it is there.
-fn namespace(body: &[u8]) -> bool {
-    let name = body.get(4..).unwrap_or_default();
-    let readable = name.iter().take_while(|byte| **byte != 0);
-    name.first().is_some_and(|byte| *byte != 0) && readable.into_iter().all(|byte| *byte >= b' ')
-}
-
-/// Whether the value of a command's first element is a collection.
-fn names_collection(command: &[u8]) -> bool {
-    !matches!(
-        command,
-        b"createUser"
-            | b"updateUser"
-            | b"dropUser"
-            | b"grantRolesToUser"
-            | b"revokeRolesFromUser"
-            | b"usersInfo"
-            | b"createRole"
-            | b"updateRole"
-            | b"dropRole"
-            | b"rolesInfo"
-            | b"grantPrivilegesToRole"
-            | b"revokePrivilegesFromRole"
-            | b"grantRolesToRole"
-            | b"revokeRolesFromRole"
-            | b"getLog"
-            | b"getParameter"
-            | b"setFeatureCompatibilityVersion"
-            | b"configureFailPoint"
-            | b"renameCollection"
-            | b"enableSharding"
-            | b"addShard"
-            | b"removeShard"
-            | b"movePrimary"
-    )
-}
-
-/// A number as text.
-fn digits(number: i64, room: &mut [u8; 20]) -> &[u8] {
-    let mut rest = number.unsigned_abs();
-    let mut at = room.len();
-    for slot in room.iter_mut().rev() {
-        *slot = b'0'.wrapping_add(u8::try_from(rest % 10).unwrap_or_default());
-        at = at.saturating_sub(1);
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    if number < 0
-        && let Some(slot) = at.checked_sub(1).and_then(|sign| room.get_mut(sign))
-    {
-        *slot = b'-';
-        at = at.saturating_sub(1);
-    }
-    room.get(at..).unwrap_or_default()
 }
