@@ -149,6 +149,16 @@ impl<S: Sink> Tap<S> {
         self.flows.counters()
     }
 
+    /// Flows that are open now, those that are remembered after their close included.
+    pub const fn open_flows(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Bytes held out of order in all lanes, against [`flow::Limits::held_bytes`].
+    pub const fn held_bytes(&self) -> usize {
+        self.flows.held_bytes()
+    }
+
     /// The receiver of rows.
     pub const fn sink(&mut self) -> &mut S {
         &mut self.side.sink

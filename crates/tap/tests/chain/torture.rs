@@ -1,0 +1,126 @@
+//! Damaged captures: rows may be missing, no row is wrong.
+
+use crate::damage::Damage;
+use crate::frames::{Shot, interleave};
+use crate::play::{pcapng, play, replayed};
+use crate::random::Random;
+use crate::talks::{Kind, Pace, Says, check, script};
+
+/// Every way in which a capture is damaged, alone and together.
+fn damages(random: &mut Random, frames: usize) -> [(&'static str, Damage); 9] {
+    let none = Damage::default();
+    let skipped = random.below(frames as u64 / 2) as usize;
+    [
+        ("loss", Damage { lost: 10, ..none }),
+        ("heavy loss", Damage { lost: 100, ..none }),
+        ("reordering", Damage { swapped: 50, restamped: true, ..none }),
+        ("reordering, times as they were", Damage { swapped: 50, ..none }),
+        ("repetition", Damage { repeated: 20, ..none }),
+        ("cut frames", Damage { snaplen: 96, ..none }),
+        ("joined late", Damage { skipped, ..none }),
+        ("joined late with loss", Damage { skipped, lost: 20, swapped: 20, restamped: true, ..none }),
+        (
+            "everything",
+            Damage { lost: 20, swapped: 30, restamped: true, repeated: 10, snaplen: 200, skipped },
+        ),
+    ]
+}
+
+/// How many numbers were answered right.
+fn assert_no_wrong_pair(kind: Kind, pace: Pace, what: &str, seed: u64, shots: &[Shot]) -> usize {
+    let played = play(shots);
+    let mut right = 0;
+    for row in played.answered() {
+        match check(kind, row) {
+            Says::Right(_) => right += 1,
+            Says::Wrong(..) => panic!("{kind:?} {pace:?} {what} seed {seed}: {}", row.json),
+            Says::Nothing => {}
+        }
+    }
+    right
+}
+
+/// `TORTURE_SEEDS=100` looks longer.
+fn seeds() -> u64 {
+    std::env::var("TORTURE_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4)
+}
+
+fn torture(kind: Kind) {
+    for seed in 0..seeds() {
+        for pace in kind.paces() {
+            let mut random = Random::new(seed * 1_000 + kind as u64);
+            let count = 120;
+            let shots = interleave(&[script(kind, *pace, 1, count, &mut random)]);
+            for (what, damage) in damages(&mut random, shots.len()) {
+                let damaged = damage.to(&shots, &mut random);
+                let right = assert_no_wrong_pair(kind, *pace, what, seed, &damaged);
+                assert!(right as u64 <= count);
+                if std::env::var_os("TORTURE_SHOW").is_some() {
+                    eprintln!("{kind:?} {pace:?} {what} seed {seed}: {right} of {count}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn http() {
+    torture(Kind::Http);
+}
+
+#[test]
+fn redis() {
+    torture(Kind::Redis);
+}
+
+#[test]
+fn postgresql() {
+    torture(Kind::Postgresql);
+}
+
+#[test]
+fn mysql() {
+    torture(Kind::Mysql);
+}
+
+#[test]
+fn kafka() {
+    torture(Kind::Kafka);
+}
+
+#[test]
+fn mongodb() {
+    torture(Kind::Mongodb);
+}
+
+#[test]
+fn http2() {
+    torture(Kind::Http2);
+}
+
+#[test]
+fn dns() {
+    torture(Kind::Dns);
+}
+
+#[test]
+fn the_same_rows_whatever_the_number_of_taps() {
+    for seed in 0..seeds() {
+        let mut random = Random::new(900 + seed);
+        let scripts: Vec<_> = (0..40)
+            .map(|id| {
+                let kind = random.pick(&Kind::ALL);
+                let pace = random.pick(kind.paces());
+                script(kind, pace, id, 30, &mut random)
+            })
+            .collect();
+        let shots = interleave(&scripts);
+        let [.., (_, damage)] = damages(&mut random, shots.len());
+        let file = pcapng(&damage.to(&shots, &mut random));
+        let one = replayed(&file, 1);
+        assert_eq!(one, replayed(&file, 1), "twice the same");
+        for taps in [2, 8] {
+            assert!(one == replayed(&file, taps), "{taps} taps, seed {seed}");
+        }
+    }
+}
