@@ -137,8 +137,9 @@ free_port() {
 # start_wirelake [HEP-ADDRESS]: sets hep_udp, hep_tcp, api and WIRELAKE_SERVER. The lake is $tmp/lake.
 start_wirelake() {
     local address=${1:-127.0.0.1}
+    (($# == 0)) || shift
     rm -f "$tmp/ports"
-    "$WIRELAKE" serve --data "$tmp/lake" --hep-udp "$address:0" --hep-tcp "$address:0" --api 127.0.0.1:0 --print-ports \
+    "$WIRELAKE" serve --data "$tmp/lake" --hep-udp "$address:0" --hep-tcp "$address:0" --api 127.0.0.1:0 --print-ports "$@" \
         >"$tmp/ports" 2>>"$tmp/wirelake.log" &
     wirelake_pid=$!
     until_true 20 test -s "$tmp/ports" || die "wirelake did not print its ports within 20 s"

@@ -245,6 +245,7 @@ impl Driver {
             let step = if lane.tail.is_empty() {
                 if (bytes.is_empty() || bytes.len() < lane.need) && !forced {
                     lane.put_aside(bytes, piece.time, at_start);
+                    out.copied(bytes.len());
                     return Ok(());
                 }
                 let progress = self.call(piece, piece.time, bytes, at_start, out)?;
@@ -259,6 +260,7 @@ impl Driver {
                 };
                 let (added, behind) = bytes.split_at_checked(wanted).unwrap_or((bytes, &[]));
                 lane.tail.extend_from_slice(added);
+                out.copied(added.len());
                 if lane.tail.len() < lane.need && !forced {
                     return Ok(());
                 }
@@ -295,6 +297,7 @@ impl Driver {
                         if lane.tail.is_empty() {
                             lane.need = need.max(bytes.len().saturating_add(1));
                             lane.put_aside(bytes, piece.time, at_start);
+                            out.copied(bytes.len());
                             return Ok(());
                         }
                         if bytes.is_empty() {

@@ -49,6 +49,8 @@ causes! {
     OutOfStep = "out_of_step",
     /// The number of a packet does not follow that of the one before.
     BadSequence = "bad_sequence",
+    /// A message or frame comes where another one must be.
+    OutOfPlace = "out_of_place",
 }
 
 /// What went wrong and at which byte of the input given to the parser.

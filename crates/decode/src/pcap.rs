@@ -45,7 +45,8 @@ pub(crate) fn play(protocol: Protocol, port: u16, pcap: &[u8]) -> Vec<Vec<String
         let half = ips.len() / 2;
         let from = [&ips[..half], &body[0..2]].concat();
         let to = [&ips[half..], &body[2..4]].concat();
-        let key = if from < to { [&from[..], &to].concat() } else { [&to[..], &from].concat() };
+        let (low, high) = if from < to { (&from, &to) } else { (&to, &from) };
+        let key = [&[transport][..], low, high].concat();
         let clock = i64::from(seconds) * 1_000_000_000 + i64::from(micros) * 1_000;
         let number = *index.entry(key).or_insert_with(|| {
             let server = if be16(body, 0) == usize::from(port) && be16(body, 2) != usize::from(port) {

@@ -1,4 +1,4 @@
-//! In-order segments over many flows, for counting instructions:
+//! In-order segments over many flows, or a flood of SYNs (`flood`), for counting instructions:
 //!
 //! ```text
 //! valgrind --tool=callgrind --toggle-collect='steady::measured*' target/release/examples/steady
@@ -50,6 +50,21 @@ fn measured(table: &mut Table<u64>, sum: &mut Sum, packets: &[Packet<'_>], time:
     }
 }
 
+/// A million SYNs from a million senders, within a second.
+fn flood(table: &mut Table<u64>, sum: &mut Sum, time: &mut i64) {
+    let mut syn = header(0, 7);
+    syn[13] = 2;
+    let around = Around { vlan: None, tunnel: None, ttl: 64 };
+    for sender in 0..1_000_000u32 {
+        let (client, server) = (Ipv4Addr::from_bits(sender), Ipv4Addr::new(192, 0, 2, 2));
+        let packet = wire::parse_payload(client.into(), server.into(), 6, &syn[..20], around);
+        measured(table, sum, &[packet.expect("a segment")], time);
+        if sender % 64 == 0 {
+            table.tick(Nanos(*time), sum);
+        }
+    }
+}
+
 fn main() {
     let v6 = std::env::args().nth(1).is_some_and(|arg| arg == "v6");
     let (client, server): (IpAddr, IpAddr) = match v6 {
@@ -58,7 +73,11 @@ fn main() {
     };
     let (mut table, mut sum, mut time) = (Table::new(Limits::default(), 1), Sum(0), 0);
     let around = Around { vlan: None, tunnel: None, ttl: 64 };
-    for round in 0..ROUNDS {
+    let is_flood = std::env::args().nth(1).is_some_and(|arg| arg == "flood");
+    if is_flood {
+        flood(&mut table, &mut sum, &mut time);
+    }
+    for round in 0..if is_flood { 0 } else { ROUNDS } {
         let headers: Vec<[u8; 120]> =
             (0..FLOWS).map(|flow| header(flow as u16 + 1000, round * 100)).collect();
         let packets: Vec<Packet<'_>> = headers

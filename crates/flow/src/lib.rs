@@ -20,10 +20,12 @@
 //!   does not fill it.
 //! * A reset counts when its sequence number is one that the receiver would take, a SYN on a live flow only
 //!   when the flow was quiet; others are counted and change nothing.
-//! * Data far beyond the receiver's window is not held: one forged segment would end the lane.
+//! * Data far beyond the receiver's window is not held, and an acknowledgement far from its own lane is not
+//!   believed: one forged segment would end the lane.
 //!
 //! Not told apart: a FIN that was acknowledged but never captured looks like one missing byte, and more than
-//! 2 GiB lost at once in one lane is more than sequence numbers can say.
+//! 2 GiB lost at once in one lane, or 64 MiB in both, is more than can be told from forged segments: what
+//! follows is counted as out of window.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -134,6 +134,11 @@ impl<S: Sink> Tap<S> {
         Page { tap: self.side.counters.clone(), flows: self.flows.counters().clone(), source, rows }
     }
 
+    /// Bytes of the wire that were copied for decoding: see [`Out::copied_bytes`].
+    pub const fn copied_bytes(&self) -> u64 {
+        self.side.out.copied_bytes()
+    }
+
     /// What was counted here.
     pub const fn counters(&self) -> &Counters {
         &self.side.counters

@@ -406,4 +406,6 @@ pub enum BenchKind {
     Tcp,
     /// Decode to durable Parquet
     Store,
+    /// Frames to roundtrips in columns, against a walk over the frames
+    Capture,
 }

@@ -269,6 +269,7 @@ pub struct Out {
     events: Vec<Event>,
     fields: Fields,
     limits: Limits,
+    copied: u64,
 }
 
 impl Out {
@@ -292,8 +293,19 @@ impl Out {
         &self.fields
     }
 
+    /// Bytes of the wire that were copied so far: texts of fields, tails of messages that straddle segments.
+    pub const fn copied_bytes(&self) -> u64 {
+        self.copied
+    }
+
+    /// Counts bytes that were copied.
+    pub(crate) fn copied(&mut self, bytes: usize) {
+        self.copied = self.copied.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+    }
+
     /// Forgets the events and keeps the room.
     pub fn clear(&mut self) {
+        self.copied(self.fields.bytes.len());
         self.events.clear();
         self.fields.clear();
     }

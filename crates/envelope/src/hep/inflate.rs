@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn three_formats_and_a_used_buffer() {
-        let plain: Vec<u8> = (0..100_000u32).flat_map(|n| (n * n).to_le_bytes()).collect();
+        let plain: Vec<u8> = (0..100_000u32).flat_map(|n| n.wrapping_mul(n).to_le_bytes()).collect();
         for size in [0, 1, STEP - 1, STEP, STEP + 1, plain.len()] {
             let plain = &plain[..size];
             for stream in streams(plain) {

@@ -2,7 +2,7 @@
 
 use super::hole::Fresh;
 use super::seq::{Place, after, place};
-use super::{HoldLimits, Holes, Note, Now, Owner, Sink};
+use super::{Holes, Note, Now, Owner, Sink};
 use crate::list::NONE;
 use crate::{DropReason, GapCause};
 use model::Nanos;
@@ -30,7 +30,7 @@ pub(crate) struct Lane {
 /// `next` is known.
 const BASED: u8 = 1;
 /// `acked` and `edge` are known.
-const ACKED: u8 = 1 << 1;
+pub(super) const ACKED: u8 = 1 << 1;
 /// The FIN was reached.
 const FIN: u8 = 1 << 2;
 /// Its sender's SYN was seen.
@@ -69,17 +69,6 @@ impl<'a> Run<'a> {
         self.seq = self.seq.wrapping_add(n);
         taken
     }
-}
-
-/// How much is given up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Until {
-    /// The first hole.
-    First,
-    /// What the receiver has acknowledged.
-    Acked,
-    /// Everything.
-    End,
 }
 
 impl Lane {
@@ -147,6 +136,13 @@ impl Lane {
         }
     }
 
+    /// Whether a segment at `seq` may be of this lane. One that is not says nothing of the other lane either
+    /// (RFC 9293 section 3.10.7.4 looks at the sequence number first).
+    pub const fn is_near(&self, seq: u32) -> bool {
+        let (ahead, behind) = (seq.wrapping_sub(self.next), self.next.wrapping_sub(seq));
+        !self.is_based() || ahead <= BEYOND_WINDOW || behind <= BEYOND_WINDOW
+    }
+
     /// Whether an acknowledgement is of bytes that were captured, in a lane that has no hole: then
     /// [`Lane::follow`] is all that is to be done.
     pub const fn follows(&self, ack: u32) -> bool {
@@ -154,14 +150,19 @@ impl Lane {
         known && self.hole == NONE && self.has(ACKED)
     }
 
-    /// Notes what the receiver has acknowledged and allows.
+    /// Notes what the receiver has acknowledged and allows. Neither leaves the half of the sequence space that
+    /// lies ahead of the next byte once it is there, or it would seem to lie behind.
     pub const fn follow(&mut self, ack: u32, edge: u32) {
-        if after(edge, self.edge) {
+        if self.is_forward(self.edge, edge) {
             self.edge = edge;
         }
-        if after(ack, self.acked) {
+        if self.is_forward(self.acked, ack) {
             self.acked = ack;
         }
+    }
+
+    const fn is_forward(&self, from: u32, to: u32) -> bool {
+        after(to, from) && (after(to, self.next) || !after(from, self.next))
     }
 
     /// Bytes were acknowledged that were not captured: they may still come, but not for long.
@@ -336,7 +337,14 @@ impl Lane {
     /// Delivers what now follows without a hole, ends the lane where its FIN is, and closes or restarts the
     /// hole. The lane stood at `before`. Pieces behind a gap carry the time they were seen, others that of
     /// the segment that let them through.
-    fn settle(&mut self, holes: &mut Holes, now: Now, behind_gap: bool, before: u64, sink: &mut impl Sink) {
+    pub(super) fn settle(
+        &mut self,
+        holes: &mut Holes,
+        now: Now,
+        behind_gap: bool,
+        before: u64,
+        sink: &mut impl Sink,
+    ) {
         loop {
             let Some(hole) = holes.get(self.hole) else { return };
             if hole.fin == Some(hole.pos) {
@@ -369,101 +377,10 @@ impl Lane {
         self.flags |= FIN;
         sink.eof(time);
     }
-
-    /// Declares what is missing a gap and delivers what follows it.
-    pub fn give_up(
-        &mut self,
-        holes: &mut Holes,
-        until: Until,
-        why: GapCause,
-        now: Now,
-        sink: &mut impl Sink,
-    ) {
-        while let Some(hole) = holes.get(self.hole) {
-            let pos = hole.pos;
-            let acked = match self.has(ACKED) && after(self.acked, self.next) {
-                true => pos.saturating_add(u64::from(self.acked.wrapping_sub(self.next))),
-                false => pos,
-            };
-            let known = match (hole.first(), hole.fin) {
-                (Some(first), Some(fin)) => Some(first.min(fin)),
-                (first, fin) => first.or(fin),
-            };
-            let target = match until {
-                Until::Acked => known.map_or(acked, |known| known.min(acked)),
-                Until::First | Until::End => known.unwrap_or(acked),
-            };
-            let missing = target.saturating_sub(pos);
-            if missing == 0 {
-                break;
-            }
-            let seen = hole.pieces.first_key_value().map_or(now.time, |(_, piece)| piece.seen);
-            let time = seen.max(hole.floor);
-            sink.gap(missing, why, time);
-            self.next = self.next.wrapping_add(low_bits(missing));
-            holes.change(self.hole, |hole| {
-                hole.pos = target;
-                hole.floor = time;
-            });
-            self.settle(holes, now, true, pos, sink);
-            if until == Until::First {
-                break;
-            }
-        }
-    }
-
-    /// Forgets the hole of a lane that ends: [`Lane::give_up`] has left nothing in it.
-    pub fn release(&mut self, holes: &mut Holes) {
-        debug_assert!(holes.get(self.hole).is_none(), "a lane was given up and still waits");
-        holes.close(self.hole);
-        self.hole = NONE;
-    }
-
-    /// Looks after a hole when a packet of its flow was seen: whether it is to be given up.
-    pub fn poll(&mut self, holes: &mut Holes, limits: &HoldLimits, now: Now, sink: &mut impl Sink) {
-        let due = holes.change(self.hole, |hole| {
-            hole.packets = hole.packets.saturating_add(1);
-            hole.acked.is_some_and(|since| {
-                hole.packets > limits.reorder_packets || now.elapsed.saturating_sub(since) >= limits.reorder
-            })
-        });
-        if due == Some(true) {
-            self.give_up(holes, Until::Acked, GapCause::Acked, now, sink);
-        }
-        while let Some(hole) = holes.get(self.hole)
-            && (hole.cost > limits.lane_bytes || hole.pieces.len() > limits.lane_pieces)
-        {
-            let pos = hole.pos;
-            self.give_up(holes, Until::First, GapCause::Budget, now, sink);
-            if holes.get(self.hole).is_some_and(|hole| hole.pos == pos) {
-                break;
-            }
-        }
-        self.expire(holes, limits, now, sink);
-    }
-
-    /// Gives up the holes whose data has waited long enough.
-    pub fn expire(&mut self, holes: &mut Holes, limits: &HoldLimits, now: Now, sink: &mut impl Sink) {
-        let mut first = true;
-        while let Some(hole) = holes.get(self.hole) {
-            // Behind the first hole, the age of what waits there decides.
-            let piece = hole.pieces.first_key_value().map(|(_, piece)| piece.elapsed);
-            let since = if first { hole.since } else { piece.unwrap_or(now.elapsed) };
-            if now.elapsed.saturating_sub(since) < limits.hold {
-                return;
-            }
-            first = false;
-            let pos = hole.pos;
-            self.give_up(holes, Until::First, GapCause::Hold, now, sink);
-            if holes.get(self.hole).is_some_and(|hole| hole.pos == pos) {
-                return;
-            }
-        }
-    }
 }
 
 /// A distance within sequence space.
-fn low_bits(n: u64) -> u32 {
+pub(super) fn low_bits(n: u64) -> u32 {
     u32::try_from(n & u64::from(u32::MAX)).unwrap_or_default()
 }
 

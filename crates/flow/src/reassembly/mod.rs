@@ -15,6 +15,7 @@
     clippy::string_slice
 )]
 
+mod give_up;
 mod hole;
 mod holes;
 mod lane;
@@ -22,8 +23,9 @@ mod seq;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use give_up::Until;
 pub(crate) use holes::{Holes, Owner};
-pub(crate) use lane::{ISN, Lane, RESET, Run, SYN, Until};
+pub(crate) use lane::{ISN, Lane, RESET, Run, SYN};
 
 use crate::{DropReason, GapCause};
 use model::Nanos;

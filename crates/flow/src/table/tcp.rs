@@ -218,7 +218,7 @@ impl<S> Table<S> {
         } else if segment.window == 0 {
             side.zero_windows = side.zero_windows.saturating_add(1);
         }
-        if flags.ack() {
+        if flags.ack() && slot.lanes[dir.index()].is_near(segment.seq) {
             let shift = if flags.syn() { 0 } else { slot.lanes[dir.index()].scale };
             let window = u32::from(segment.window) << shift;
             let owner = Owner { slot: at, dir: dir.reverse().index() as u8 };

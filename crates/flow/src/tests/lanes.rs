@@ -129,6 +129,21 @@ fn a_segment_far_beyond_the_window_is_not_held() {
 }
 
 #[test]
+fn an_acknowledgement_from_nowhere_is_not_believed() {
+    let mut bench = Bench::opened(Limits::default());
+    bench.s(5000 + (1 << 30), 1000 + (1 << 20), ACK, b"").wait(1_000).c(1000, 5000, ACK, b"still here");
+    assert_eq!((bench.request().as_str(), bench.counters().gaps), ("still here", [0; 5]));
+}
+
+#[test]
+fn acknowledgements_that_go_round_the_sequence_space_leave_nothing_behind() {
+    let mut bench = Bench::opened(Limits::default());
+    bench.s(5000, 1000 + (2 << 30) - 5, ACK, b"").s(5000, 1000 + (3 << 30), ACK, b"").s(5000, 1007, ACK, b"");
+    bench.c(1000, 5000, ACK, b"forged").finish();
+    assert_eq!((bench.counters().delivered_bytes, bench.gaps(GapCause::Close)), (6, (1, (2 << 30) - 11)));
+}
+
+#[test]
 fn more_than_four_gigabytes_pass_through_one_lane() {
     let mut bench = Bench::opened(Limits::default());
     let (mut seq, mut sent) = (1000u32, 0u64);

@@ -1,9 +1,11 @@
 //! The benchmark of the program itself: each stage against the bare path of the same run.
 //!
 //! `decode` runs on one thread without sockets. `udp` and `tcp` run the shards of `serve` with the same
-//! sockets and senders as a loop that only receives, in turns. `store` ends with files on the disk.
+//! sockets and senders as a loop that only receives, in turns. `store` ends with files on the disk. `capture`
+//! takes generated frames from memory to columns, on one thread.
 //! Sent and received are counted over the same interval: from the first message to the last.
 
+mod capture;
 mod decode;
 mod network;
 mod report;
@@ -47,6 +49,7 @@ pub fn run(bench: &Bench) -> Result<ExitCode> {
             BenchKind::Udp => network::udp(&settings)?,
             BenchKind::Tcp => network::tcp(&settings)?,
             BenchKind::Store => store::run(&settings)?,
+            BenchKind::Capture => capture::run(&settings),
         });
     }
     if bench.json {

@@ -33,6 +33,10 @@ pub struct Row {
     pub sent: u64,
     /// Messages lost, as counted; `sent = messages + drops`.
     pub drops: u64,
+    /// Packets per message, where they are not the same.
+    pub packets_per_message: Option<f64>,
+    /// Bytes copied per byte captured.
+    pub copied_per_byte: Option<f64>,
     /// Largest memory of the process so far, MiB.
     pub peak_rss_mib: u64,
 }
@@ -43,7 +47,7 @@ pub fn table(rows: &[Row]) -> String {
     table.load_preset("     ──            ");
     table.set_header([
         "bench", "case", "shards", "senders", "M/s", "bare M/s", "ratio", "CPU ns", "allocs", "drop %",
-        "RSS MiB",
+        "copied", "RSS MiB",
     ]);
     for row in rows {
         let or_dash =
@@ -60,6 +64,7 @@ pub fn table(rows: &[Row]) -> String {
             format!("{:.0}", row.ns_per_message),
             format!("{:.4}", row.allocs_per_message),
             format!("{lost:.1}"),
+            or_dash(row.copied_per_byte, 3),
             row.peak_rss_mib.to_string(),
         ]);
     }

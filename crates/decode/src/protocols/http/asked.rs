@@ -1,14 +1,12 @@
 //! What the unanswered requests were: the length of a response depends on the method that it answers.
 
-/// Requests remembered one by one. What is pipelined beyond them is only counted, and taken for
-/// [`Method::Other`] when it is answered.
+/// Unanswered requests with HEAD or CONNECT that are remembered; all others are only counted.
 pub(super) const MAX_REMEMBERED: usize = 64;
 
 /// As much of a method as matters to the length of its response (RFC 9112 §6.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     /// The response may have a body.
-    #[default]
     Other,
     /// It has none, whatever its header says.
     Head,
@@ -26,51 +24,71 @@ impl Method {
     }
 }
 
-/// The methods of the unanswered requests, oldest first.
+/// The unanswered requests: how many, and which of them are special.
 #[derive(Debug)]
 pub(super) struct Asked {
-    ring: [Method; MAX_REMEMBERED],
+    /// Requests and answers so far.
+    asked: u64,
+    answered: u64,
+    /// The numbers of the special ones, oldest first, and what they are.
+    ring: [(u64, Method); MAX_REMEMBERED],
     first: usize,
     len: usize,
-    beyond: u64,
+    /// From this request on a special one may not be remembered.
+    unsure: u64,
 }
 
 impl Default for Asked {
     fn default() -> Self {
-        Self { ring: [Method::Other; MAX_REMEMBERED], first: 0, len: 0, beyond: 0 }
+        let ring = [(0, Method::Other); MAX_REMEMBERED];
+        Self { asked: 0, answered: 0, ring, first: 0, len: 0, unsure: u64::MAX }
     }
 }
 
 impl Asked {
     /// One more was asked.
     pub(super) fn push(&mut self, method: Method) {
+        let number = self.asked;
+        self.asked = self.asked.saturating_add(1);
+        if method == Method::Other {
+            return;
+        }
         let place = self.first.saturating_add(self.len) % MAX_REMEMBERED;
         match self.ring.get_mut(place) {
-            // Once some are only counted, those that follow must be too: they are younger.
-            Some(slot) if self.len < MAX_REMEMBERED && self.beyond == 0 => {
-                *slot = method;
+            Some(slot) if self.len < MAX_REMEMBERED => {
+                *slot = (number, method);
                 self.len = self.len.saturating_add(1);
             }
-            _ => self.beyond = self.beyond.saturating_add(1),
+            _ => self.unsure = self.unsure.min(number),
         }
     }
 
-    /// The oldest one; `None` when its request was not seen.
+    /// The oldest unanswered one; `None` when it was not seen, or is not known.
     pub(super) fn oldest(&self) -> Option<Method> {
-        match self.len {
-            0 => (self.beyond > 0).then_some(Method::Other),
-            _ => self.ring.get(self.first).copied(),
+        if self.answered >= self.asked || self.answered >= self.unsure {
+            return None;
+        }
+        match self.ring.get(self.first) {
+            Some((number, method)) if self.len > 0 && *number == self.answered => Some(*method),
+            _ => Some(Method::Other),
         }
     }
 
     /// The oldest one is answered.
     pub(super) fn pop(&mut self) {
-        match self.len.checked_sub(1) {
-            Some(fewer) => {
-                self.len = fewer;
-                self.first = self.first.saturating_add(1) % MAX_REMEMBERED;
-            }
-            None => self.beyond = self.beyond.saturating_sub(1),
+        if self.answered >= self.asked {
+            return;
+        }
+        if let Some((number, _)) = self.ring.get(self.first)
+            && self.len > 0
+            && *number == self.answered
+        {
+            self.first = self.first.saturating_add(1) % MAX_REMEMBERED;
+            self.len = self.len.saturating_sub(1);
+        }
+        self.answered = self.answered.saturating_add(1);
+        if self.answered == self.asked {
+            self.unsure = u64::MAX;
         }
     }
 }
@@ -80,22 +98,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_is_kept_and_what_is_too_much_is_counted() {
+    fn any_number_of_plain_requests_and_a_bounded_one_of_special_ones() {
         let mut asked = Asked::default();
         assert_eq!(asked.oldest(), None);
         for round in 0..3 {
-            for i in 0..MAX_REMEMBERED + 5 {
-                asked.push(if i % 3 == round { Method::Head } else { Method::Other });
+            for i in 0..10_000 {
+                asked.push(if i % 200 == round { Method::Head } else { Method::Other });
             }
-            for i in 0..MAX_REMEMBERED + 5 {
-                let head = i % 3 == round && i < MAX_REMEMBERED;
-                assert_eq!(asked.oldest(), Some(if head { Method::Head } else { Method::Other }));
+            for i in 0..10_000 {
+                assert_eq!(asked.oldest(), Some(if i % 200 == round { Method::Head } else { Method::Other }));
                 asked.pop();
             }
             assert_eq!(asked.oldest(), None);
-            asked.push(Method::Connect);
-            assert_eq!(asked.oldest(), Some(Method::Connect));
             asked.pop();
         }
+        for _ in 0..=MAX_REMEMBERED {
+            asked.push(Method::Head);
+        }
+        for _ in 0..MAX_REMEMBERED {
+            assert_eq!(asked.oldest(), Some(Method::Head));
+            asked.pop();
+        }
+        assert_eq!(asked.oldest(), None);
+        asked.pop();
+        asked.push(Method::Connect);
+        assert_eq!(asked.oldest(), Some(Method::Connect));
     }
 }

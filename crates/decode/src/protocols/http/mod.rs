@@ -7,8 +7,8 @@
 //!   wire and `http.*.body.size`, the body without its framing.
 //! * Owned: per lane the phase and the counts of the message under way; the methods of the unanswered
 //!   requests, for HEAD and CONNECT; a captured body, where that is switched on.
-//! * Bounded by: [`Meta::max_message`] bytes of head, [`MAX_REMEMBERED`](asked::MAX_REMEMBERED) methods,
-//!   4 KiB of chunk-size line, 64 KiB of trailers, [`Limits::body`](crate::Limits::body) bytes of body.
+//! * Bounded by: [`Meta::max_message`] bytes of head, [`MAX_REMEMBERED`](asked::MAX_REMEMBERED) methods
+//!   other than plain ones, 4 KiB of chunk-size line, 64 KiB of trailers, [`Limits::body`](crate::Limits::body) bytes of body.
 //! * Lost: what follows a message whose length cannot be told, and what lies between a gap and the next
 //!   segment that starts with a start line.
 //!

@@ -3,7 +3,7 @@
 use crate::testkit::{
     Player, Said, assert_cuts_do_not_matter, client, play, play_coalesced, play_with, server,
 };
-use crate::{Limits, Protocol, Start};
+use crate::{Limits, Protocol, Start, pcap};
 use model::Dir;
 
 fn http(talk: &[Said]) -> Vec<String> {
@@ -320,4 +320,11 @@ fn an_upgrade_to_http2_goes_on_there() {
         server("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"),
     ]);
     assert_eq!(lines.last().unwrap(), "rekey 1");
+}
+
+#[test]
+fn golden() {
+    pcap::golden(Protocol::Http, 18_080, "nginx");
+    pcap::golden(Protocol::Http, 18_080, "pipelined");
+    pcap::golden(Protocol::Http, 18_090, "h2c");
 }

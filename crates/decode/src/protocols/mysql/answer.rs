@@ -1,7 +1,8 @@
 //! What an answer has told so far, and the fields it becomes.
 
 use super::framing::Reader;
-use crate::{Input, Key, Message, Name, Out, Role, Status};
+use crate::protocols::sql::{Dialect, Statement};
+use crate::{Input, Key, Limits, Message, Name, Notice, Out, Role, Status};
 
 /// Where the answer under way is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -140,16 +141,31 @@ impl Answer {
     }
 }
 
-/// Adds what an `ERR` packet tells.
-pub(super) fn error(payload: &[u8], message: Message<'_>) {
+/// What a syntax error quotes the statement behind.
+const QUOTE: &[u8] = b"near '";
+
+/// Adds what an `ERR` packet tells. A syntax error quotes the rest of the statement, secrets included;
+/// `scratch` is used to take them out.
+pub(super) fn error(payload: &[u8], scratch: &mut Statement, limits: &Limits, message: Message<'_>) {
     let mut reader = Reader::new(payload);
     let (Some(_), Some(code)) = (reader.u8(), reader.u16()) else { return };
-    let message = message.int(Name::Attribute("db.response.status_code"), i64::from(code));
-    match reader.rest() {
-        [b'#', a, b, c, d, e, text @ ..] => {
-            message.text(Name::StatusCode, &[*a, *b, *c, *d, *e]).text(Name::Error, text);
+    let mut message = message.int(Name::Attribute("db.response.status_code"), i64::from(code));
+    let mut text = reader.rest();
+    if let [b'#', a, b, c, d, e, rest @ ..] = text {
+        message = message.text(Name::StatusCode, &[*a, *b, *c, *d, *e]);
+        text = rest;
+    }
+    let quote = text.windows(QUOTE.len()).position(|window| window == QUOTE);
+    let behind = quote.map(|at| at.saturating_add(QUOTE.len()));
+    match behind.and_then(|at| text.split_at_checked(at)) {
+        Some((before, quoted)) => {
+            scratch.set(quoted, true, Dialect::Mysql, limits);
+            let message = message.parts(Name::Error, &[before, scratch.text()]);
+            if scratch.is_redacted() {
+                message.notice(Notice::Redacted);
+            }
         }
-        text => {
+        None => {
             message.text(Name::Error, text);
         }
     }

@@ -1,7 +1,7 @@
 //! The greeting of the server and the login of the client.
 //!
-//! `Protocol::HandshakeV10`, `SSLRequest` and `Protocol::HandshakeResponse41` of the MySQL manual; MariaDB
-//! has further capabilities in bytes that MySQL leaves 0.
+//! `Protocol::HandshakeV10`, `SSLRequest` and `Protocol::HandshakeResponse41` of the MySQL manual. MariaDB
+//! has further capabilities in bytes that MySQL leaves 0; what they change can be told from the packets.
 
 use super::command::{Kind, Waiting};
 use super::framing::{HEAD, Head, Reader};
@@ -14,7 +14,6 @@ const LOGIN_WINDOW: usize = 4_096;
 /// Bytes of an `SSLRequest`: the first fields of a login.
 const SSL_REQUEST: usize = 32;
 
-const LONG_PASSWORD: u32 = 1;
 const CONNECT_WITH_DB: u32 = 1 << 3;
 const COMPRESS: u32 = 1 << 5;
 const PROTOCOL_41: u32 = 1 << 9;
@@ -26,9 +25,6 @@ const OPTIONAL_METADATA: u32 = 1 << 25;
 const ZSTD: u32 = 1 << 26;
 const QUERY_ATTRIBUTES: u32 = 1 << 27;
 
-/// MariaDB: `MARIADB_CLIENT_CACHE_METADATA`, bit 36 of all.
-const CACHE_METADATA: u32 = 1 << 4;
-
 /// What both sides can do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Capabilities {
@@ -37,9 +33,7 @@ pub(super) struct Capabilities {
     /// Whether the server calls itself MariaDB.
     pub mariadb: bool,
     server: u32,
-    server_extended: u32,
     both: u32,
-    both_extended: u32,
 }
 
 impl Capabilities {
@@ -55,11 +49,6 @@ impl Capabilities {
     /// Whether column definitions may be left out, said by a byte before their count.
     pub const fn optional_metadata(self) -> bool {
         self.both & OPTIONAL_METADATA != 0
-    }
-
-    /// The same, said by a byte behind their count.
-    pub const fn cache_metadata(self) -> bool {
-        self.both_extended & CACHE_METADATA != 0
     }
 
     /// Whether queries come with attributes; `None` when that is not known.
@@ -84,7 +73,7 @@ pub(super) fn probe(bytes: &[u8]) -> Verdict {
             None => Verdict::No,
         },
         // Too many connections, host is blocked, host is not allowed.
-        [0xff, low, 4, ..] if matches!(low, 16 | 105 | 106) => Verdict::Likely,
+        [0xff, 16 | 105 | 106, 4, ..] => Verdict::Likely,
         _ => Verdict::No,
     }
 }
@@ -119,10 +108,8 @@ impl Mysql {
         let low = u32::from(reader.u16()?);
         // Servers before 4.1 say no more.
         let high = reader.take(3).and_then(|_| reader.u16()).map_or(0, u32::from);
-        let extended = reader.take(1 + 6).and_then(|_| reader.u32()).unwrap_or(0);
         let capabilities = &mut self.capabilities;
         capabilities.server = low | high << 16;
-        capabilities.server_extended = if low & LONG_PASSWORD == 0 { extended } else { 0 };
         capabilities.mariadb = version.windows(7).any(|window| window.eq_ignore_ascii_case(b"mariadb"));
         Some(())
     }
@@ -143,12 +130,10 @@ impl Mysql {
         if head.length == SSL_REQUEST && client & SSL != 0 {
             return Ok(Progress { consumed: window, next: Next::Switch(Protocol::Tls) });
         }
-        let extended = reader.take(4 + 1 + 19).and_then(|_| reader.u32()).unwrap_or(0);
+        reader.take(4 + 1 + 23);
         let capabilities = &mut self.capabilities;
         capabilities.known = true;
         capabilities.both = client & capabilities.server;
-        capabilities.both_extended =
-            if client & LONG_PASSWORD == 0 { extended & capabilities.server_extended } else { 0 };
         self.phase = Phase::Commands;
         let (user, database) = account(&mut reader, client).unwrap_or_default();
         self.begin_login(input, "CONNECT", user, database, out);
@@ -180,11 +165,12 @@ impl Mysql {
     /// An error that answers nothing: too many connections, a session that was idle for too long.
     pub(super) fn idle_error(&mut self, input: &Input<'_>, payload: &[u8], total: u64, out: &mut Out) {
         let key = self.one_way_key();
+        let limits = *out.limits();
         let message = out
             .begin(input, Role::OneWay, key)
             .label(Name::Attribute("db.system.name"), self.system())
             .label(Name::Operation, "ERROR");
-        super::answer::error(payload, message);
+        super::answer::error(payload, &mut self.query, &limits, message);
         out.end(input, Role::OneWay, key, total, Status::Error);
     }
 }

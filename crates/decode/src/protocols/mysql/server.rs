@@ -296,14 +296,14 @@ impl Mysql {
     }
 
     /// The count of columns, and whether their definitions follow: said by a byte before the count in MySQL,
-    /// behind it in MariaDB, if agreed.
+    /// behind it in MariaDB. Without such a flag there is no byte more than the count.
     fn columns(&self, payload: &[u8]) -> Option<(u64, bool)> {
         let mut reader = Reader::new(payload);
         let count = reader.int()?;
         match reader.rest() {
             [] => Some((count, true)),
             [flag @ (0 | 1)] if !self.capabilities.optional_metadata() && count > 0 => {
-                Some((count, *flag == 1 || !(self.capabilities.cache_metadata() || !self.capabilities.known)))
+                Some((count, *flag == 1))
             }
             _ => {
                 let mut reader = Reader::new(payload.get(1..)?);
@@ -370,7 +370,9 @@ impl Mysql {
         let waiting = self.pending.pop_front();
         let answer = core::mem::take(&mut self.answer);
         let counts = waiting.is_some_and(|waiting| matches!(waiting.kind, Kind::Results | Kind::Rows));
-        answer::error(payload, answer.end(input, Status::Error, counts, out));
+        let limits = *out.limits();
+        let message = answer.end(input, Status::Error, counts, out);
+        answer::error(payload, &mut self.query, &limits, message);
         self.wanted_namespace = None;
         self.sending_file = false;
     }

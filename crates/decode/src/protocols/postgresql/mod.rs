@@ -139,7 +139,7 @@ impl Decoder for Postgresql {
                 if self.starting {
                     return self.startup(input, out);
                 }
-                if !self.find_place(input) {
+                if !self.find_place(input, out) {
                     return Ok(Progress::consumed(input.bytes.len()));
                 }
                 self.client(input, out)
@@ -149,7 +149,7 @@ impl Decoder for Postgresql {
                 if self.asked_encryption {
                     return Ok(self.encryption(input, out));
                 }
-                if !self.find_place(input) {
+                if !self.find_place(input, out) {
                     return Ok(Progress::consumed(input.bytes.len()));
                 }
                 self.server(input, out)
@@ -171,7 +171,9 @@ impl Decoder for Postgresql {
     }
 
     fn finish(&mut self, _: End, out: &mut Out) {
-        self.end_answer(out);
+        if self.answer.done.is_some() {
+            self.end_answer(out);
+        }
     }
 }
 
@@ -198,7 +200,7 @@ impl Postgresql {
 
     /// Whether the input starts with a message. Where the place was lost, the server's is found behind a
     /// `ReadyForQuery` at the end of a segment, and then the client's at the start of one.
-    fn find_place(&mut self, input: &Input<'_>) -> bool {
+    fn find_place(&mut self, input: &Input<'_>, out: &mut Out) -> bool {
         if *self.placed_mut(input.dir) {
             return true;
         }
@@ -214,7 +216,9 @@ impl Postgresql {
             Dir::ToClient => {
                 let ready = framing::ends_ready(input.bytes);
                 *self.placed_mut(input.dir) = ready;
-                self.quiet = ready;
+                if ready {
+                    self.out_of_step(input, b'Z', input.bytes.len() as u64, out);
+                }
                 // What ends the segment has been looked at.
                 false
             }

@@ -51,6 +51,8 @@ pub(super) struct Unit {
     first: Nanos,
     pub bytes: u64,
     pub statement: Option<Ref>,
+    /// Something was bound, so that it will be run.
+    bound: bool,
     /// What it is named after.
     kind: Kind,
 }
@@ -60,7 +62,7 @@ pub(super) struct Unit {
 pub(super) struct Answer {
     pub open: bool,
     /// When it was complete, if only the transaction's end is outstanding.
-    done: Option<Nanos>,
+    pub done: Option<Nanos>,
     /// When its last byte so far was seen.
     last: Nanos,
     pub bytes: u64,
@@ -106,6 +108,7 @@ impl Postgresql {
         }
         unit.items = unit.items.saturating_add(1);
         unit.bytes = unit.bytes.saturating_add(bytes);
+        unit.bound |= kind == Kind::Bind;
         if kind >= unit.kind {
             unit.kind = kind;
             unit.statement = statement;
@@ -125,7 +128,7 @@ impl Postgresql {
             Kind::Close => "CLOSE",
             Kind::Describe => "DESCRIBE",
             Kind::Bind => "BIND",
-            Kind::Parse => "PREPARE",
+            Kind::Parse if !unit.bound || verb.is_empty() => "PREPARE",
             _ if verb.is_empty() => "EXECUTE",
             _ => verb,
         };

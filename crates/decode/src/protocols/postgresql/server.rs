@@ -1,9 +1,9 @@
 //! Messages of the server.
 
-use super::Postgresql;
 use super::framing::{self, HEAD, Tell};
 use super::report::{REPORT_WINDOW, Report, Tag};
 use super::roundtrip::{Item, Kind};
+use super::{Postgresql, report};
 use crate::{DecodeError, Input, Key, Name, Notice, Out, Progress, Role, Status, What};
 use model::Dir;
 
@@ -36,7 +36,8 @@ impl Postgresql {
             self.lose_step();
         }
         if !self.in_step {
-            self.out_of_step(kind);
+            let total = (HEAD as u64).saturating_add(length as u64);
+            self.out_of_step(input, kind, total, out);
             return Ok(Progress::skip(window, rest));
         }
         let total = (HEAD as u64).saturating_add(length as u64);
@@ -59,12 +60,18 @@ impl Postgresql {
         Ok(Progress::skip(window, rest))
     }
 
-    /// Not in step: only a `ReadyForQuery` says that the session is idle.
-    const fn out_of_step(&mut self, kind: u8) {
+    /// Not in step: only a `ReadyForQuery` says that the session is idle. It ends an answer to something that
+    /// was not seen, or is no longer known.
+    pub(super) fn out_of_step(&mut self, input: &Input<'_>, kind: u8, bytes: u64, out: &mut Out) {
         match kind {
-            b'Z' => self.quiet = true,
-            b'N' | b'A' | b'S' => {}
-            _ => self.quiet = false,
+            b'N' | b'A' | b'S' => return,
+            _ => self.quiet = kind == b'Z',
+        }
+        self.answer.bytes = self.answer.bytes.saturating_add(bytes);
+        if self.quiet {
+            let bytes = core::mem::take(&mut self.answer).bytes;
+            report::system(out.begin(input, Role::Response, Key::Order));
+            out.end(input, Role::Response, Key::Order, bytes, Status::Unset);
         }
     }
 

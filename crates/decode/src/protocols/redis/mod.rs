@@ -6,7 +6,8 @@
 //! * Owned: what both sides agreed ([`session`]); for each lane the place inside of one message.
 //! * Bounded by: the head of a command ([`head::HEAD_BYTES`]), the depth of a reply, the requests
 //!   outstanding with special replies. Values are skipped, never held.
-//! * Lost: after missing bytes, the roundtrips up to the moment from which pairing in order is certain again.
+//! * Lost: after missing bytes, what is left of the message that they were part of. Whether requests and replies
+//!   are in step then is for the pairing to say.
 //!
 //! The operation is the command in upper case, with the sub-command of a container (`CONFIG GET`); unknown
 //! commands are kept as they are. The resource is the first key, or the channel. `db.query.text` has values

@@ -18,8 +18,8 @@ pub(super) struct Replies {
     walk: Walk,
     /// Bytes that have passed.
     bytes: u64,
-    /// What it was begun as; `None` when it is not told.
-    role: Option<Role>,
+    /// What it was begun as.
+    role: Role,
     /// Whether a reply is under way.
     open: bool,
     /// A response whose confirmations are not all there, and when the last of them ended.
@@ -75,7 +75,7 @@ impl Replies {
         Self {
             walk: Walk::new(),
             bytes: 0,
-            role: None,
+            role: Role::Response,
             open: false,
             partial: None,
             special: None,
@@ -86,7 +86,7 @@ impl Replies {
     /// Forgets the reply under way.
     pub(super) fn clear(&mut self) {
         self.walk.clear();
-        (self.open, self.role, self.partial, self.special) = (false, None, None, None);
+        (self.open, self.partial, self.special) = (false, None, None);
     }
 
     pub(super) fn step(
@@ -118,6 +118,16 @@ impl Replies {
                 // A master that prepares a replica sends line feeds to keep the connection alive.
                 [b'\n', ..] => return Ok(Progress::consumed(1)),
                 _ => {}
+            }
+            if bytes.first() == Some(&b'$') && session.next_special() == Some(Special::Replicate) {
+                // SYNC is answered by the file itself: a length, or `EOF:` and a mark, and no reply.
+                let Some((_, end)) = line(bytes, 1, 0) else {
+                    return Ok(Progress::at_least(bytes.len().saturating_add(1)));
+                };
+                out.begin(input, Role::Response, Key::Order);
+                out.end(input, Role::Response, Key::Order, end as u64, Status::Ok);
+                out.opaque("replication");
+                return Ok(Progress::stop(bytes.len()));
             }
             if !self.begin(session, input, out)? {
                 return Ok(Progress::at_least(bytes.len().saturating_add(1)));
@@ -179,14 +189,11 @@ impl Replies {
             }
             if subscribing {
                 let all = special.map_or(1, |special| session.confirmations(special));
-                let (told, _) = session.reply(input.first);
+                session.reply();
                 session.confirms = all.saturating_sub(1);
                 confirm(session, kind, count);
                 self.start(Role::Response);
-                self.role = told.then_some(Role::Response);
-                if told {
-                    out.begin(input, Role::Response, Key::Order);
-                }
+                out.begin(input, Role::Response, Key::Order);
                 return Ok(true);
             }
         }
@@ -210,13 +217,9 @@ impl Replies {
                 }
             }
             _ => {
-                let (told, special) = session.reply(input.first);
                 self.start(Role::Response);
-                self.role = told.then_some(Role::Response);
-                self.special = special;
-                if told {
-                    out.begin(input, Role::Response, Key::Order);
-                }
+                self.special = session.reply();
+                out.begin(input, Role::Response, Key::Order);
             }
         }
         Ok(true)
@@ -224,7 +227,7 @@ impl Replies {
 
     fn start(&mut self, role: Role) {
         self.walk.clear();
-        self.role = Some(role);
+        self.role = role;
         self.bytes = 0;
         self.special = None;
         self.partial = None;
@@ -240,36 +243,37 @@ impl Replies {
         out: &mut Out,
     ) -> Result<Progress, DecodeError> {
         self.open = false;
-        if session.confirms > 0 && self.role != Some(Role::OneWay) {
+        if session.confirms > 0 && self.role != Role::OneWay {
             self.partial = Some(input.time);
             return Ok(Progress::consumed(consumed));
         }
         self.partial = None;
         let kind = self.walk.kind;
         let failed = self.walk.error().is_some();
-        if let Some(role) = self.role {
-            let status = match (role, failed) {
-                (Role::OneWay, _) => Status::Unset,
-                (_, true) => Status::Error,
-                (_, false) => Status::Ok,
-            };
-            let mut message = out.end(input, role, Key::Order, self.bytes, status);
-            if let (Role::Response, Some(kind)) = (role, kind) {
-                message = message.label(Name::Attribute("redis.reply.type"), kind.name);
-                if let Some(elements) = kind.elements {
-                    let name = Name::Attribute("db.response.returned_rows");
-                    message = message.int(name, i64::from(elements));
-                }
-            }
-            if let (Role::Response, Some(error)) = (role, text.or(self.walk.error())) {
-                if let Some(code) = code(error) {
-                    message = message.text(Name::StatusCode, code);
-                }
-                message.text(Name::Error, error);
+        let role = self.role;
+        let status = match (role, failed) {
+            (Role::OneWay, _) => Status::Unset,
+            (_, true) => Status::Error,
+            (_, false) => Status::Ok,
+        };
+        let mut message = out.end(input, role, Key::Order, self.bytes, status);
+        if let (Role::Response, Some(kind)) = (role, kind) {
+            message = message.label(Name::Attribute("redis.reply.type"), kind.name);
+            if let Some(elements) = kind.elements {
+                let name = Name::Attribute("db.response.returned_rows");
+                message = message.int(name, i64::from(elements));
             }
         }
+        if let (Role::Response, Some(error)) = (role, text.or(self.walk.error())) {
+            if let Some(code) = code(error) {
+                message = message.text(Name::StatusCode, code);
+            }
+            message.text(Name::Error, error);
+        }
         match (self.special.take(), failed) {
-            (Some(Special::Replicate), false) => {
+            (Some(Special::Replicate), false)
+                if input.bytes.starts_with(b"+FULLRESYNC") || input.bytes.starts_with(b"+CONTINUE") =>
+            {
                 out.opaque("replication");
                 return Ok(Progress::stop(consumed));
             }
@@ -285,8 +289,8 @@ impl Replies {
     /// Ends a response whose last confirmations did not come.
     fn close_partial(&mut self, session: &mut Session, dir: Dir, out: &mut Out) {
         session.confirms = 0;
-        if let (Some(time), Some(role)) = (self.partial.take(), self.role) {
-            out.end_at(dir, time, role, Key::Order, self.bytes, Status::Ok).notice(Notice::Malformed);
+        if let Some(time) = self.partial.take() {
+            out.end_at(dir, time, self.role, Key::Order, self.bytes, Status::Ok).notice(Notice::Malformed);
         }
     }
 

@@ -16,14 +16,14 @@ const SHOWN_BYTES: usize = 256;
 const REDACTED: &[u8] = b"[redacted]";
 
 /// The command under way.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Requests {
     /// Arguments to come.
     left: u32,
     /// Bytes that have passed.
     bytes: u64,
-    /// What it was begun as; `None` when it is not told.
-    role: Option<Role>,
+    /// What it was begun as.
+    role: Role,
     /// The rest of an argument is being skipped.
     skipping: bool,
     /// Whether a command is under way at all.
@@ -36,7 +36,7 @@ pub(super) struct Requests {
 
 impl Requests {
     pub(super) fn new(lost: bool) -> Self {
-        Self { lost, ..Self::default() }
+        Self { left: 0, bytes: 0, role: Role::Request, skipping: false, open: false, scanned: 0, lost }
     }
 
     pub(super) fn step(
@@ -120,9 +120,7 @@ impl Requests {
         }
         self.open = false;
         self.bytes = self.bytes.saturating_add(at as u64);
-        if let Some(role) = self.role {
-            out.end(input, role, Key::Order, self.bytes, Status::Unset);
-        }
+        out.end(input, self.role, Key::Order, self.bytes, Status::Unset);
         Ok(Progress::consumed(at))
     }
 
@@ -140,7 +138,7 @@ impl Requests {
 }
 
 /// Tells the begin of a command and what it does to the session; gives its role.
-fn begin(head: &Head<'_>, session: &mut Session, input: &Input<'_>, out: &mut Out) -> Option<Role> {
+fn begin(head: &Head<'_>, session: &mut Session, input: &Input<'_>, out: &mut Out) -> Role {
     let sub = head.sub();
     let sub = sub.as_ref().map(Upper::get).unwrap_or_default();
     let act = head.command.map_or(Act::None, |command| command.act);
@@ -156,9 +154,7 @@ fn begin(head: &Head<'_>, session: &mut Session, input: &Input<'_>, out: &mut Ou
     let about_replies = act == Act::Client && sub == b"REPLY";
     let answered = if about_replies { session.silence == Silence::No } else { !silent };
     let role = if answered {
-        if !session.request(input.first, special) {
-            return None;
-        }
+        session.request(special);
         Role::Request
     } else {
         Role::OneWay
@@ -167,7 +163,7 @@ fn begin(head: &Head<'_>, session: &mut Session, input: &Input<'_>, out: &mut Ou
     let message = out.begin(input, role, Key::Order);
     let message = tell(message, head, sub, database, batch.filter(|_| act == Act::Exec));
     text(message, head, sub, show);
-    Some(role)
+    role
 }
 
 /// What a command does to the session, and what its reply will be.

@@ -1,22 +1,15 @@
 //! What both lanes agreed: subscriptions, transactions, the protocol version, and which requests are still
 //! to be answered by something other than one plain reply.
 //!
-//! * Bounded by: [`MAX_SPECIAL`] such requests outstanding; a client that pipelines more of them is no longer
-//!   paired until its lanes are quiet.
-//! * Lost: the roundtrips between a loss and the moment from which pairing in order is certain again.
+//! * Bounded by: [`MAX_SPECIAL`] such requests outstanding; the reply to a further one is taken for a plain one.
+//! * Lost: after missing bytes, what was special about the requests outstanding. Whether replies can be given
+//!   to requests then is for the pairing to say.
 
 use super::commands::Topics;
-use model::Nanos;
 use std::collections::VecDeque;
 
 /// Requests outstanding whose reply is special.
 const MAX_SPECIAL: usize = 256;
-
-/// After a loss: a request this long after the last byte of either lane answers to no reply under way.
-const QUIET_NS: i64 = 10_000_000;
-
-/// After a loss: so many turns of one request and one reply prove that the client does not pipeline.
-const TURNS: u8 = 4;
 
 /// A request whose reply is more than a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,28 +42,6 @@ pub(super) enum Silence {
     On,
 }
 
-/// Whether replies can be counted off against requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pairing {
-    /// They can.
-    Sure,
-    /// Something was not seen: a reply may answer a request from before.
-    Doubt(Doubt),
-}
-
-/// What was seen since the loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Doubt {
-    /// Requests seen less replies seen.
-    owed: u32,
-    /// Turns of one request and one reply.
-    turns: u8,
-    /// When the last message was seen.
-    last: Option<Nanos>,
-    /// Whether a request was seen.
-    asked: bool,
-}
-
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Session {
@@ -78,7 +49,6 @@ pub(super) struct Session {
     sent: u64,
     answered: u64,
     special: VecDeque<(u64, Special)>,
-    pub pairing: Pairing,
     pub silence: Silence,
     /// Confirmations of the response under way that are still to come.
     pub confirms: u32,
@@ -101,7 +71,6 @@ impl Session {
             sent: 0,
             answered: 0,
             special: VecDeque::new(),
-            pairing: if middle { Pairing::Doubt(Doubt::default()) } else { Pairing::Sure },
             silence: Silence::No,
             confirms: 0,
             channels: 0,
@@ -119,55 +88,33 @@ impl Session {
     pub(super) fn lose(&mut self) {
         self.special.clear();
         (self.sent, self.answered, self.confirms) = (0, 0, 0);
-        self.pairing = Pairing::Doubt(Doubt::default());
         self.silence = Silence::No;
         self.database = None;
         self.queued = None;
         self.unknown = true;
     }
 
-    /// A request that will be answered was seen; whether it can be paired.
-    pub(super) fn request(&mut self, time: Nanos, special: Option<Special>) -> bool {
-        if let Pairing::Doubt(doubt) = &mut self.pairing {
-            let quiet = doubt.last.is_some_and(|last| time.0.saturating_sub(last.0) >= QUIET_NS);
-            if doubt.owed == 0 && (quiet || doubt.turns >= TURNS) {
-                self.pairing = Pairing::Sure;
-            } else {
-                doubt.turns = if doubt.owed == 0 { doubt.turns } else { 0 };
-                *doubt =
-                    Doubt { owed: doubt.owed.saturating_add(1), last: Some(time), asked: true, ..*doubt };
-                return false;
-            }
-        }
-        if let Some(special) = special {
-            if self.special.len() >= MAX_SPECIAL {
-                self.lose();
-                return false;
-            }
+    /// A request that will be answered was seen.
+    pub(super) fn request(&mut self, special: Option<Special>) {
+        if let Some(special) = special
+            && self.special.len() < MAX_SPECIAL
+        {
             self.special.push_back((self.sent, special));
         }
         self.sent = self.sent.wrapping_add(1);
-        true
     }
 
-    /// A reply begins; whether it is told, and what was special about its request.
-    pub(super) fn reply(&mut self, time: Nanos) -> (bool, Option<Special>) {
-        if let Pairing::Doubt(doubt) = &mut self.pairing {
-            if doubt.asked {
-                let turn = doubt.owed == 1;
-                doubt.turns = if turn { doubt.turns.saturating_add(1) } else { 0 };
-            }
-            doubt.owed = doubt.owed.saturating_sub(1);
-            doubt.last = Some(time);
-            // Before any request was seen it answers one from before, and nothing else.
-            return (!doubt.asked, None);
-        }
+    /// A reply begins; gives what was special about its request.
+    pub(super) fn reply(&mut self) -> Option<Special> {
         let special = self.next_special();
         if special.is_some() {
             self.special.pop_front();
         }
-        self.answered = self.answered.wrapping_add(1);
-        (true, special)
+        // A reply to a request from before the capture or a loss counts for none.
+        if self.answered != self.sent {
+            self.answered = self.answered.wrapping_add(1);
+        }
+        special
     }
 
     /// What is special about the request that the next reply answers.
@@ -177,10 +124,7 @@ impl Session {
 
     /// Whether an array can be a pushed message: a RESP2 client has subscriptions.
     pub(super) fn pushes_arrays(&self) -> bool {
-        let none_asked = match self.pairing {
-            Pairing::Sure => self.sent == self.answered,
-            Pairing::Doubt(doubt) => doubt.owed == 0,
-        };
+        let none_asked = self.sent == self.answered;
         !self.resp3 && (self.subscribed() || (self.unknown && none_asked))
     }
 

@@ -1,7 +1,7 @@
 //! Conversations as bytes: each is played whole and cut at every place.
 
 use super::Redis;
-use crate::{Decoder, Input, Limits, Protocol, Shape, Start, Verdict, testkit::*};
+use crate::{Decoder, Input, Limits, Protocol, Shape, Start, Verdict, pcap, testkit::*};
 use model::{Dir, Nanos, Transport};
 
 /// Words as a command.
@@ -277,6 +277,12 @@ fn replication_is_opaque() {
 }
 
 #[test]
+fn the_old_way_of_replication_has_no_reply() {
+    let lines = talk(&[client(command("SYNC")), server("\n\n$EOF:0123\r\nREDIS0010")]);
+    assert_eq!(lines[1..], ["< end Response t1 bytes=11 Ok", "opaque replication"]);
+}
+
+#[test]
 fn what_is_no_resp_is_an_error() {
     for (said, cause) in [
         (client("*1\r\n:1\r\n"), "bad_magic"),
@@ -298,33 +304,39 @@ fn what_is_no_resp_is_an_error() {
 }
 
 #[test]
-fn after_a_loss_only_certain_pairs() {
+fn after_a_loss_messages_are_found_again() {
     let mut player = Player::new(Protocol::Redis, Start::Middle, Limits::default());
-    let get = command("GET k");
-    // A reply from before, the middle of a value, then requests one at a time.
+    // The middle of a value, a reply to a request from before, a request.
     player.bytes(Dir::ToClient, b"ddle of a value\r\n", true);
+    player.bytes(Dir::ToServer, b"lue\r\n", true);
     player.bytes(Dir::ToClient, b"+OK\r\n", true);
-    assert_eq!(player.lines().len(), 2, "an orphan");
-    for _ in 0..4 {
-        player.bytes(Dir::ToServer, get.as_bytes(), true);
-        player.bytes(Dir::ToClient, b"$-1\r\n", true);
-    }
-    assert_eq!(player.lines().len(), 2, "it might pipeline");
-    player.bytes(Dir::ToServer, get.as_bytes(), true);
-    player.bytes(Dir::ToClient, b"$-1\r\n", true);
-    assert_eq!(player.lines().len(), 6);
-    // A gap in the server's lane: what was asked is closed, what comes late is no answer to the next.
-    player.bytes(Dir::ToServer, get.as_bytes(), true);
-    player.gap(Dir::ToClient, 5);
-    player.bytes(Dir::ToClient, b"more of a value\r\n", true);
-    player.clock += 50_000_000;
-    assert_eq!(player.lines().len(), 9);
-    player.bytes(Dir::ToServer, get.as_bytes(), true);
-    player.bytes(Dir::ToClient, b"$1\r\n1\r\n", true);
-    player.clock += 50_000_000;
-    player.bytes(Dir::ToServer, get.as_bytes(), true);
-    player.bytes(Dir::ToClient, b"$1\r\n1\r\n", true);
-    assert_eq!(player.lines().len(), 13, "quiet for 50 ms: certain again");
+    player.bytes(Dir::ToServer, command("SUBSCRIBE a").as_bytes(), true);
+    player.bytes(Dir::ToClient, b"*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n", true);
+    player.bytes(Dir::ToClient, b"*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$2\r\nhi\r\n", true);
+    let roles: Vec<_> = player.lines().iter().map(|line| line.split(' ').nth(2).unwrap()).collect();
+    assert_eq!(
+        roles,
+        ["Response", "Response", "Request", "Request", "Response", "Response", "OneWay", "OneWay"]
+    );
+    // A gap that a skip covers harms nothing; one that it does not ends the value.
+    player.bytes(Dir::ToClient, b"$1000\r\nxxx", true);
+    player.gap(Dir::ToClient, 900);
+    player.bytes(Dir::ToClient, &[b'x'; 97], true);
+    player.bytes(Dir::ToClient, b"\r\n", true);
+    assert!(player.lines().last().unwrap().contains("end Response Order t0 bytes=1009"));
+    player.bytes(Dir::ToClient, b"*2\r\n:1\r\n$1000\r\n", true);
+    player.gap(Dir::ToClient, 2_000);
+    player.bytes(Dir::ToClient, b"xxx\r\n:1\r\n", true);
+    player.bytes(Dir::ToClient, b":1\r\n", true);
+    let lines = player.finish();
+    assert_eq!(lines[10], "< begin Response Order t0");
+    assert_eq!(lines[11], "< gap 998");
+    assert_eq!(lines.len(), 14);
+}
+
+#[test]
+fn golden() {
+    pcap::golden(Protocol::Redis, 7379, "redis");
 }
 
 #[test]

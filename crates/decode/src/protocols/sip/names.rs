@@ -161,11 +161,18 @@ pub(super) fn known(line: &[u8; LANES], len: usize) -> Option<Known> {
 /// The same for a name that stands alone, of any length.
 #[inline(never)]
 pub(super) fn known_name(name: &[u8]) -> Option<Known> {
+    if name.len() >= LANES {
+        return known_long(name);
+    }
     let mut line = padded(name);
     if let Some(behind) = line.get_mut(name.len()) {
         *behind = b':';
-        known(&line, name.len())
-    } else if name.eq_ignore_ascii_case(b"p-asserted-identity") {
+    }
+    known(&line, name.len())
+}
+
+fn known_long(name: &[u8]) -> Option<Known> {
+    if name.eq_ignore_ascii_case(b"p-asserted-identity") {
         Some(Known::PAssertedIdentity)
     } else if name.eq_ignore_ascii_case(b"proxy-authorization") {
         Some(Known::ProxyAuthorization)

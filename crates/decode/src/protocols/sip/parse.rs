@@ -164,7 +164,8 @@ impl Head {
             // The last line, when there is one, has no end.
             let mut end = ends.next().unwrap_or(bytes.len());
             match usual_header(bytes, at, end) {
-                Some((header, span)) => head.remember(spans, header, span),
+                Some(Line::Header(header, span)) => head.remember(spans, header, span),
+                Some(_) => {}
                 None => {
                     // A header ends where the next line does not start with white space (RFC 3261
                     // §7.3.1).
@@ -207,25 +208,6 @@ fn refold(bytes: &[u8], at: usize, end: usize, spans: &mut [Span; KNOWN]) {
     }
 }
 
-/// A known header and the place of its value where they are written as nearly all are: a colon
-/// right behind the name, one space, and CR LF right behind the value.
-#[inline(always)]
-fn usual_header(bytes: &[u8], at: usize, end: usize) -> Option<(Known, Span)> {
-    // The name is compared as a whole, however short the line is.
-    let lanes = bytes.get(at..)?.first_chunk::<LANES>()?;
-    // One bit behind the last, so that there always is one.
-    let len = (equal(*lanes, [b':']) | 1 << LANES).trailing_zeros() as usize;
-    let header = known(lanes, len)?;
-    // A known name has no line end in it, so its colon is within the line.
-    let value = at.wrapping_add(len).wrapping_add(1);
-    match bytes.get(value..end) {
-        Some([b' ', inner @ .., b'\r']) if is_trimmed(inner) => {
-            Some((header, Span::new(value.wrapping_add(1), inner.len())))
-        }
-        _ => None,
-    }
-}
-
 /// What a header line is.
 enum Line {
     /// A known header.
@@ -234,6 +216,29 @@ enum Line {
     Other,
     /// It has no colon, or no name.
     Bad,
+}
+
+/// A header that is written as nearly all are: a colon within 16 bytes, right behind the name, and
+/// where it is a known one, one space, and CR LF right behind the value.
+#[inline(always)]
+fn usual_header(bytes: &[u8], at: usize, end: usize) -> Option<Line> {
+    // The name is compared as a whole, however short the line is.
+    let lanes = bytes.get(at..)?.first_chunk::<LANES>()?;
+    // One bit behind the last, so that there always is one.
+    let len = (equal(*lanes, [b':']) | 1 << LANES).trailing_zeros() as usize;
+    let colon = at.wrapping_add(len);
+    let Some(header) = known(lanes, len) else {
+        let plain = len < LANES && len > 0 && colon < end && lanes.get(len.wrapping_sub(1)) > Some(&b' ');
+        return if plain { Some(Line::Other) } else { None };
+    };
+    // A known name has no line end in it, so its colon is within the line.
+    let value = colon.wrapping_add(1);
+    match bytes.get(value..end) {
+        Some([b' ', inner @ .., b'\r']) if is_trimmed(inner) => {
+            Some(Line::Header(header, Span::new(value.wrapping_add(1), inner.len())))
+        }
+        _ => None,
+    }
 }
 
 /// A line of any form.

@@ -75,8 +75,7 @@ impl ViaParts {
         }
     }
 
-    /// `SIP/2.0/UDP host:5060;branch=z9hG4bK776` and nothing else, as a request has it that was not
-    /// received yet.
+    /// `SIP/2.0/UDP host:5060;branch=z9hG4bK776`, and maybe more parameters.
     #[inline(always)]
     fn usual(value: Text<'_>) -> Option<Self> {
         let (version, rest) = value.get().split_first_chunk()?;
@@ -97,20 +96,25 @@ impl ViaParts {
             params = params.from(digits.end());
         }
         let branch = params.skip(8);
-        let usual = params.peek() == Some(b";branch=")
-            && host.last().is_some_and(|byte| byte > b' ')
-            && branch.first().is_some_and(|byte| byte > b' ')
-            && branch.find_or_end([b';', b',', b'"', b'\n']) == value.end();
-        if !usual {
+        let branch = branch.upto(branch.find_or_end([b';', b',', b'"', b'\n']));
+        let tight = |text: Text<'_>| text.first() > Some(b' ') && text.last() > Some(b' ');
+        if params.peek() != Some(b";branch=") || !tight(host) || !tight(branch) {
             return None;
         }
+        let rest = value.from(branch.end());
+        let (end, received, rport) = match rest.first() {
+            None => (value.end(), Part::default(), None),
+            Some(b';') => more_parameters(rest.whole(), rest.at(), rest.end()),
+            Some(_) => return None,
+        };
         Some(Self {
-            raw: Part::of(value),
+            raw: Part::of(value.upto(end)),
             transport: Part::of(transport.upto(transport.skip(3).at())),
             host: Part::of(host),
             port: port_number,
             branch: Part::of(branch),
-            ..Self::default()
+            received,
+            rport,
         })
     }
 
@@ -156,6 +160,15 @@ impl ViaParts {
         }
         end
     }
+}
+
+/// Where the parameters behind `branch` end, and those of them that a Via has of its own.
+#[inline(never)]
+fn more_parameters(whole: &[u8], at: usize, end: usize) -> (usize, Part, Option<u16>) {
+    let list = Text::within(whole, at, end);
+    let mut via = ViaParts::default();
+    let end = via.parameters(list);
+    (list.upto(end).trim_end().end(), via.received, via.rport)
 }
 
 /// Splits host and brackets from what follows; a comma ends it too.

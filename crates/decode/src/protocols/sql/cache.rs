@@ -161,6 +161,12 @@ impl Statements {
         }
     }
 
+    /// Bytes of names and texts, room included.
+    #[cfg(test)]
+    pub fn held_bytes(&self) -> usize {
+        self.slots.iter().map(Slot::bytes).sum()
+    }
+
     /// Nothing is known any more.
     pub fn clear(&mut self) {
         self.slots.clear();
@@ -200,8 +206,7 @@ impl Statements {
 
     /// A place for a statement: one that was closed, a new one, or that of the one used least recently.
     fn place(&mut self) -> usize {
-        let oldest = self.oldest(usize::MAX);
-        match oldest {
+        match self.oldest(|_, _| true) {
             Some((at, used)) if used == 0 || self.slots.len() >= MAX_STATEMENTS => at,
             _ => {
                 self.slots.push(Slot::default());
@@ -213,22 +218,18 @@ impl Statements {
     /// Lets go of texts until the bytes fit. Places stay, so that references stay true.
     fn shrink(&mut self, keep: usize) {
         while self.bytes > MAX_CACHED_BYTES
-            && let Some((at, _)) = self.oldest(keep)
+            && let Some((at, _)) = self.oldest(|at, slot| at != keep && slot.bytes() > 0)
             && let Some(slot) = self.slots.get_mut(at)
         {
-            let freed = slot.bytes();
+            self.bytes = self.bytes.saturating_sub(slot.bytes());
             *slot = Slot::default();
-            self.bytes = self.bytes.saturating_sub(freed);
-            if freed == 0 {
-                return;
-            }
         }
     }
 
-    /// The place used least recently among those that hold something or are free for use, except one.
-    fn oldest(&self, except: usize) -> Option<(usize, u64)> {
-        let used = |slot: &Slot| (slot.used, core::cmp::Reverse(slot.bytes()));
-        let places = self.slots.iter().enumerate().filter(|(at, _)| *at != except);
-        places.min_by_key(|(_, slot)| used(slot)).map(|(at, slot)| (at, slot.used))
+    /// The place used least recently among some; of those that are free, the one with the most room.
+    fn oldest(&self, among: impl Fn(usize, &Slot) -> bool) -> Option<(usize, u64)> {
+        let places = self.slots.iter().enumerate().filter(|(at, slot)| among(*at, slot));
+        let order = |slot: &Slot| (slot.used, core::cmp::Reverse(slot.bytes()));
+        places.min_by_key(|(_, slot)| order(slot)).map(|(at, slot)| (at, slot.used))
     }
 }

@@ -14,6 +14,18 @@ const MAGIC: [u8; 4] = [0xd4, 0xc3, 0xb2, 0xa1];
 
 /// The events of each flow to a port, in the order in which the flows began.
 pub(crate) fn play(pcap: &[u8], port: u16, protocol: Protocol, start: Start, size: usize) -> Vec<String> {
+    play_changed(pcap, port, protocol, start, size, |_| ())
+}
+
+/// The same, with each segment changed first.
+fn play_changed(
+    pcap: &[u8],
+    port: u16,
+    protocol: Protocol,
+    start: Start,
+    size: usize,
+    mut change: impl FnMut(&mut Vec<u8>),
+) -> Vec<String> {
     assert_eq!(pcap[..4], MAGIC, "not a classic pcap file");
     let mut flows: BTreeMap<(usize, u16), Player> = BTreeMap::new();
     let mut known: BTreeMap<u16, usize> = BTreeMap::new();
@@ -34,6 +46,8 @@ pub(crate) fn play(pcap: &[u8], port: u16, protocol: Protocol, start: Start, siz
         let player =
             flows.entry((number, client)).or_insert_with(|| Player::new(protocol, start, Limits::default()));
         player.clock = time * 1_000;
+        let mut payload = payload.to_vec();
+        change(&mut payload);
         for part in payload.chunks(size) {
             player.bytes(dir, part, true);
         }
@@ -72,10 +86,35 @@ pub(crate) fn check(folder: &str, port: u16, protocol: Protocol) {
                 let cut = untimed(&play(&pcap, port, protocol, Start::Beginning, size));
                 assert_eq!(untimed(&whole), cut, "{} in segments of {size}", path.display());
             }
+            damage(&pcap, port, protocol);
             files += 1;
         }
     }
     assert!(files > 0);
+}
+
+/// Whatever a byte becomes and wherever a segment ends, nothing panics and every end has its beginning.
+fn damage(pcap: &[u8], port: u16, protocol: Protocol) {
+    let mut seed = 1_u32;
+    let mut random = move |below: usize| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (seed >> 8) as usize % below.max(1)
+    };
+    for start in [Start::Beginning, Start::Middle] {
+        for _ in 0..40 {
+            let lines = play_changed(pcap, port, protocol, start, usize::MAX, |payload| {
+                let at = random(payload.len());
+                match (random(12), payload.get_mut(at)) {
+                    (0, Some(byte)) => *byte = random(256) as u8,
+                    (1, _) => payload.truncate(at),
+                    _ => {}
+                }
+            });
+            let count = |what: &str| lines.iter().filter(|line| line.contains(what)).count();
+            assert!(count(" end Request") <= count(" begin Request"));
+            assert!(count(" end Response") <= count(" begin Response"));
+        }
+    }
 }
 
 #[test]

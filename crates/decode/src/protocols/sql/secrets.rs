@@ -13,7 +13,7 @@ use super::lexer::{Kind, Token};
 const REACH: u8 = 8;
 
 /// Words that announce a secret when a word or a quoted name ends with them.
-const ANNOUNCE: &[&[u8]] = &[
+pub(super) const ANNOUNCE: &[&[u8]] = &[
     b"password",
     b"passwd",
     b"passphrase",
@@ -107,7 +107,9 @@ impl Watch {
 }
 
 fn announces(word: &[u8]) -> bool {
-    ANNOUNCE.iter().any(|known| {
+    // Most words end with none of the letters that those of the list end with.
+    let may = word.last().is_some_and(|byte| matches!(byte | 0x20, b'd' | b'e' | b't' | b'n' | b'y'));
+    may && ANNOUNCE.iter().any(|known| {
         let tail = word.len().checked_sub(known.len()).and_then(|at| word.get(at..));
         tail.is_some_and(|tail| tail.eq_ignore_ascii_case(known))
     })
@@ -117,6 +119,10 @@ fn announces(word: &[u8]) -> bool {
 /// (`"password": "x"`), a function's body (`PASSWORD 'x'`).
 fn tells_secret(content: &[u8]) -> bool {
     content.windows(5).enumerate().any(|(at, window)| {
+        let [first, ..] = window else { return false };
+        if !matches!(first, b'p' | b'P' | b':') {
+            return false;
+        }
         if window.eq_ignore_ascii_case(b"passw") {
             let behind = content.get(at.saturating_add(5)..).unwrap_or_default();
             let mut behind = behind.iter().skip_while(|byte| byte.is_ascii_alphabetic() || **byte == b'"');

@@ -147,6 +147,11 @@ impl Statement {
         self.bytes.get(..self.text).unwrap_or_default()
     }
 
+    /// Whether a secret was taken out of the text.
+    pub const fn is_redacted(&self) -> bool {
+        self.redacted
+    }
+
     /// The first table, unquoted; empty when it is not plain.
     pub fn table(&self) -> &[u8] {
         self.bytes.get(self.text..).unwrap_or_default()

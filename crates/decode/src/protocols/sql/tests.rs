@@ -148,15 +148,25 @@ fn statements_are_bounded_and_the_least_used_goes_first() {
     for i in 0..MAX_STATEMENTS {
         cache.insert(format!("s{i}").as_bytes(), &long, true, Dialect::Postgresql, &limits);
     }
-    let mut held = 0;
-    for i in 0..MAX_STATEMENTS {
-        let found = cache.by_name(format!("s{i}").as_bytes()).and_then(|at| cache.get(at));
-        held += found.map_or(0, Statement::held_bytes);
-    }
+    let held = cache.held_bytes();
     assert!(held <= MAX_CACHED_BYTES && held > MAX_CACHED_BYTES / 2, "{held}");
+    let limits_of_long = Limits { text: MAX_TEXT, ..limits };
+    for _ in 0..3 {
+        cache.insert_unnumbered(&vec![b'x'; MAX_TEXT], true, Dialect::Mysql, &limits_of_long);
+    }
+    assert!(cache.held_bytes() <= MAX_CACHED_BYTES, "{}", cache.held_bytes());
     let last = cache.insert_unnumbered(b"SELECT 7", true, Dialect::Mysql, &limits);
     cache.number(last, 7);
     assert_eq!(cache.by_number(7), Some(last));
     cache.remove_number(7);
     assert_eq!(cache.by_number(7), None);
+}
+
+#[test]
+fn every_word_that_announces_a_secret_does() {
+    for word in super::secrets::ANNOUNCE {
+        let word = core::str::from_utf8(word).unwrap().to_uppercase();
+        let shown = read(&format!("UPDATE t SET {word} = 'x'"), Dialect::Mysql).2;
+        assert_eq!(shown, format!("UPDATE t SET {word} = '[redacted]'"));
+    }
 }
