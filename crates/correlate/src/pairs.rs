@@ -102,7 +102,7 @@ impl Pairs {
                     slot.key = Key::Id(*id);
                 }
             }
-            Event::Flow { .. } | Event::Expect(_) | Event::Opaque(_) => {}
+            Event::Flow { .. } | Event::Expect(_) | Event::Raw { .. } | Event::Opaque(_) => {}
         }
     }
 

@@ -205,6 +205,10 @@ pub fn line(event: &Event, fields: &Fields) -> String {
             let _ = write!(text, "expect {} {}", expected.protocol.as_str(), expected.endpoint);
             expected.fields.clone()
         }
+        Event::Raw { dir, bytes, .. } => {
+            let _ = write!(text, "{} raw {}", arrow(dir), fields.text(bytes).len());
+            0..0
+        }
         Event::Opaque(why) => {
             let _ = write!(text, "opaque {why}");
             0..0

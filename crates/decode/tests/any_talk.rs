@@ -121,7 +121,7 @@ proptest! {
             let mut rest = &bytes[..];
             while !rest.is_empty() {
                 let (part, after) = rest.split_at(cuts[steps % cuts.len()].min(rest.len()));
-                player.bytes(dir, part, steps % 3 != 0);
+                player.bytes(dir, part, !steps.is_multiple_of(3));
                 rest = after;
                 for (at, missing) in &gaps {
                     if *at == steps {

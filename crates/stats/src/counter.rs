@@ -44,6 +44,7 @@ counters! {
     RowsSip, "rows_sip_total", "Rows made for the table sip.";
     RowsHep, "rows_hep_total", "Rows made for the table hep.";
     RowsRoundtrips, "rows_roundtrips_total", "Rows made for the table roundtrips.";
+    RowsCapturedSip, "rows_captured_sip_total", "Rows made for the table sip of messages seen on the wire.";
     RowsFlows, "rows_flows_total", "Rows made for the table flows.";
     Batches, "rows_batches_total", "Batches sealed and handed to the lake.";
     HandedOver, "rows_handed_over_total", "Rows in those batches.";

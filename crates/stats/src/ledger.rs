@@ -50,6 +50,8 @@ pub struct Out {
     pub hep: u64,
     /// Rows of `roundtrips`, which capture makes.
     pub roundtrips: u64,
+    /// Rows of `sip` that capture makes.
+    pub captured_sip: u64,
     /// Rows of `flows`, which capture makes.
     pub flows: u64,
     /// All of them.
@@ -133,10 +135,16 @@ impl Ledger {
     /// Draws up the books. `store` must have been read before `shards`.
     pub fn new(store: StoreTotals, shards: &Totals) -> Self {
         let input = input(shards);
-        let [sip, hep, roundtrips, flows] =
-            [Counter::RowsSip, Counter::RowsHep, Counter::RowsRoundtrips, Counter::RowsFlows]
-                .map(|counter| shards.get(counter));
-        let out = Out { sip, hep, roundtrips, flows, total: sip + hep + roundtrips + flows };
+        let [sip, hep, roundtrips, flows, captured_sip] = [
+            Counter::RowsSip,
+            Counter::RowsHep,
+            Counter::RowsRoundtrips,
+            Counter::RowsFlows,
+            Counter::RowsCapturedSip,
+        ]
+        .map(|counter| shards.get(counter));
+        let total = sip + hep + roundtrips + flows + captured_sip;
+        let out = Out { sip, hep, roundtrips, captured_sip, flows, total };
         // What the store lost was a row before, so it is not lost a second time on the way in.
         let lost_before_rows = shards.drops();
         let drops_total = lost_before_rows + store.dropped;

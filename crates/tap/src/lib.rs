@@ -37,6 +37,11 @@ pub trait Sink {
     /// One flow has ended.
     fn flow(&mut self, flow: &Flow, about: &About, end: End);
 
+    /// A whole SIP message was seen.
+    fn sip(&mut self, flow: &Flow, dir: Dir, time: Nanos, message: &[u8]) {
+        let _ = (flow, dir, time, message);
+    }
+
     /// A call announced that media will be at `endpoint`.
     fn expect(&mut self, endpoint: Endpoint, owner: &[u8]) {
         let _ = (endpoint, owner);

@@ -350,6 +350,7 @@ impl Speaking {
                     about.facts.extend(out.fields(), fields.clone());
                 }
                 Event::Flow { .. } => {}
+                Event::Raw { dir, time, bytes } => sink.sip(flow, *dir, *time, out.fields().text(bytes)),
                 Event::Opaque(why) => about.opaque = Some(why),
                 Event::Expect(expected) => {
                     let entry = out.fields().entries().get(expected.fields.clone()).and_then(<[_]>::first);

@@ -229,6 +229,15 @@ pub enum Event {
     },
     /// An endpoint that will carry another protocol, read from this one (SDP).
     Expect(Expected),
+    /// A message as it was, for who keeps whole messages (SIP).
+    Raw {
+        /// Which way it goes.
+        dir: Dir,
+        /// When its first byte was seen.
+        time: Nanos,
+        /// Where it lies in [`Out::fields`].
+        bytes: Range<u32>,
+    },
     /// Why the flow can show no more roundtrips: `tls`, `websocket`, `compressed`.
     Opaque(&'static str),
 }
@@ -373,6 +382,12 @@ impl Out {
         let at = self.fields.entries.len();
         self.push(Event::Expect(Expected { endpoint, protocol, fields: at..at }))
             .text(Name::Attribute(name), owner);
+    }
+
+    /// A message as it was.
+    pub fn raw(&mut self, input: &Input<'_>, message: &[u8]) {
+        let bytes = self.fields.push_bytes(message);
+        self.events.push(Event::Raw { dir: input.dir, time: input.first, bytes });
     }
 
     /// The flow will show no more roundtrips, because of `why`.

@@ -1,11 +1,14 @@
-//! Rows of `roundtrips` and `flows`, from the cells that the tap gives.
+//! Rows of `roundtrips`, `flows` and `sip`, from what a tap gives.
 
+use ::envelope::hep::{Hep, RawTime};
+use flow::Flow;
 use model::table::{FLOWS, Kind, ROUNDTRIPS, Table};
+use model::{Dir, Nanos, Transport};
 use tap::{Cell, Row};
 
-use super::Sealed;
 use super::address::AddressCache;
 use super::text::Escaped;
+use super::{Arrival, Payload, RowOptions, Rows, Sealed};
 use crate::columns::Columns;
 
 /// The growing rows of one shard's capture.
@@ -13,6 +16,8 @@ use crate::columns::Columns;
 pub struct CaptureRows {
     roundtrips: Growing,
     flows: Growing,
+    sip: Rows,
+    sip_bytes: usize,
 }
 
 /// The growing rows of one table.
@@ -37,7 +42,7 @@ impl CaptureRows {
 
     /// Rows in the growing batches.
     pub fn len(&self) -> usize {
-        self.roundtrips.columns.rows() + self.flows.columns.rows()
+        self.roundtrips.columns.rows() + self.flows.columns.rows() + self.sip.len()
     }
 
     /// Whether there is no row.
@@ -47,7 +52,7 @@ impl CaptureRows {
 
     /// Bytes of text in the growing batches.
     pub fn text_bytes(&self) -> usize {
-        self.roundtrips.text_bytes + self.flows.text_bytes
+        self.roundtrips.text_bytes + self.flows.text_bytes + self.sip_bytes
     }
 
     /// Makes the row.
@@ -58,8 +63,33 @@ impl CaptureRows {
         }
     }
 
+    /// Makes a row of `sip` of a message seen on the wire, as a capture agent would have mirrored it.
+    pub fn append_sip(&mut self, flow: &Flow, dir: Dir, time: Nanos, message: &[u8]) {
+        let (from, to) = (flow.tuple.sender(dir), flow.tuple.sender(dir.reverse()));
+        let micros = u64::try_from(time.micros()).unwrap_or(0);
+        let packet = Hep {
+            ip_proto: Some(if flow.tuple.transport == Transport::Tcp { 6 } else { 17 }),
+            src: Some(from.ip),
+            dst: Some(to.ip),
+            src_port: Some(from.port),
+            dst_port: Some(to.port),
+            time: Some(RawTime {
+                sec: u32::try_from(micros / 1_000_000).unwrap_or(u32::MAX),
+                usec: u32::try_from(micros % 1_000_000).unwrap_or(0),
+            }),
+            vlan: flow.vlan,
+            node_name: Some(b"capture"),
+            ..Hep::default()
+        };
+        let arrival = Arrival { received_ns: time.0, peer: from.ip, key_checked: false };
+        self.sip.append(&packet, Payload::Plain(message), &arrival);
+        self.sip_bytes += message.len();
+    }
+
     /// Closes the growing batches and hands them to `out`.
     pub fn seal(&mut self, mut out: impl FnMut(Sealed)) {
+        self.sip_bytes = 0;
+        self.sip.seal(&mut out);
         for growing in [&mut self.roundtrips, &mut self.flows] {
             growing.addresses.clear();
             growing.text_bytes = 0;

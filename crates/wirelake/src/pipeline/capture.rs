@@ -13,7 +13,7 @@ use correlate::Roundtrip;
 use flow::{End, Flow};
 use lake::Lake;
 use lake::rows::{CaptureRows, Sealed};
-use model::Nanos;
+use model::{Dir, Nanos};
 use stats::{Board, Counter, ShardCounters};
 use tap::{About, Options, Page, Row, Sink, SourceTotals, Tap};
 
@@ -258,6 +258,11 @@ impl StoreSink {
 
     fn add(&mut self, counter: Counter, row: &Row<'_>) {
         self.rows.append(row);
+        self.made_one(counter);
+    }
+
+    /// Counts a row and seals when the batch is full.
+    fn made_one(&mut self, counter: Counter) {
         self.counters.add(counter, 1);
         self.since.get_or_insert_with(Instant::now);
         if self.rows.len() >= self.seal_rows || self.rows.text_bytes() >= SEAL_BYTES {
@@ -292,6 +297,11 @@ impl Sink for StoreSink {
     fn roundtrip(&mut self, flow: &Flow, about: &About, roundtrip: &Roundtrip) {
         self.made += 1;
         self.add(Counter::RowsRoundtrips, &Row::Roundtrip(flow, about, roundtrip));
+    }
+
+    fn sip(&mut self, flow: &Flow, dir: Dir, time: Nanos, message: &[u8]) {
+        self.rows.append_sip(flow, dir, time, message);
+        self.made_one(Counter::RowsCapturedSip);
     }
 
     fn flow(&mut self, flow: &Flow, about: &About, end: End) {

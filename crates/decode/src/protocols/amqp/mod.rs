@@ -28,7 +28,7 @@ use channels::{Channels, Content};
 use describe::{describe, failure, properties as describe_properties};
 use frame::{END, Frame, HEAD, MAX_PAYLOAD, Type, starts};
 use method::{Args, Kind, Method};
-use model::{Dir, Transport};
+use model::{Dir, Nanos, Transport};
 
 /// Bytes of the largest method or header frame that is read.
 const WINDOW: usize = 65_536;
@@ -46,6 +46,8 @@ pub struct Amqp {
     channels: Channels,
     /// The largest payload that was agreed on.
     most: u32,
+    /// When the last byte of each lane was seen.
+    seen: [Nanos; 2],
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -73,7 +75,12 @@ impl Decoder for Amqp {
 
     fn open(start: Start) -> Self {
         let lane = if start == Start::Middle { Lane::Lost } else { Lane::Start };
-        Self { lanes: [lane; 2], channels: Channels::default(), most: MAX_PAYLOAD }
+        Self {
+            lanes: [lane; 2],
+            channels: Channels::default(),
+            most: MAX_PAYLOAD,
+            seen: [Nanos(i64::MIN); 2],
+        }
     }
 
     fn probe(input: &Input<'_>) -> Verdict {
@@ -97,6 +104,9 @@ impl Decoder for Amqp {
 
     fn decode(&mut self, input: &Input<'_>, out: &mut Out) -> Result<Progress, DecodeError> {
         let bytes = input.bytes;
+        if let Some(seen) = self.seen.get_mut(input.dir.index()) {
+            *seen = input.time.max(*seen);
+        }
         match *self.lane(input.dir) {
             Lane::Start => {}
             Lane::Last(body) => {
@@ -168,6 +178,11 @@ impl Amqp {
         }
     }
 
+    /// Whether the other lane is ahead: it showed bytes that were sent after these.
+    fn is_late(&self, input: &Input<'_>) -> bool {
+        self.seen.get(input.dir.reverse().index()).is_some_and(|seen| *seen > input.time)
+    }
+
     fn method(&mut self, input: &Input<'_>, frame: &Frame, payload: &[u8], out: &mut Out) {
         let Some(([c0, c1, m0, m1], rest)) = payload.split_first_chunk::<4>() else { return };
         let (class, id) = (u16::from_be_bytes([*c0, *c1]), u16::from_be_bytes([*m0, *m1]));
@@ -197,8 +212,12 @@ impl Amqp {
                     self.channels.close(frame.channel);
                 }
                 let wanted = sound && args.bits & unless == 0;
-                let key =
-                    if wanted { self.channels.ask(frame.channel, method.number(), input.dir) } else { None };
+                let key = match wanted {
+                    false => None,
+                    // Held back behind a gap: its answer may have passed, and must not be another's.
+                    true if self.is_late(input) => Some(self.channels.fresh(frame.channel)),
+                    true => self.channels.ask(frame.channel, method.number(), input.dir),
+                };
                 match key {
                     Some(key) => {
                         let message = out.begin(input, Role::Request, key);

@@ -257,6 +257,21 @@ fn joined_in_the_middle_confirms_are_not_guessed() {
 }
 
 #[test]
+fn a_question_held_back_behind_a_gap_takes_no_answer_of_another() {
+    let mut player = Player::new(Protocol::Amqp, Start::Beginning, Limits::default());
+    player.clock = 2_000;
+    player.bytes(Dir::ToClient, &declared(1, "a"), true);
+    player.gap(Dir::ToServer, 100);
+    player.clock = 1_000;
+    player.bytes(Dir::ToServer, &declare(1, "a", 0), true);
+    player.clock = 3_000;
+    player.bytes(Dir::ToClient, &declared(1, "b"), true);
+    let lines = player.finish();
+    assert!(lines[3].contains("begin Request") && lines[5].contains("begin Response"));
+    assert_ne!(key(&lines[3]), key(&lines[5]));
+}
+
+#[test]
 fn amqp_1_0_is_opaque() {
     assert_eq!(
         play(Protocol::Amqp, Start::Beginning, &[client(b"AMQP\0\x01\0\0"), client(b"rest")]),

@@ -200,25 +200,25 @@ impl Dns {
         whole: usize,
         out: &mut Out,
     ) -> Result<(), DecodeError> {
-        let message = Message::read(bytes)?;
+        let mut message = Message::read(bytes)?;
         let header = message.header;
         if let Some(transfer) = self.transfer
             && transfer.dir == input.dir
             && transfer.id == header.id
             && header.is_response()
         {
-            self.further(transfer, input, bytes, whole, message, out);
+            self.further(transfer, input, bytes, whole, &mut message, out);
             return Ok(());
         }
         let key = Key::Id(self.key(&message));
         let role = self.role(input, &header);
         match (role, header.is_response()) {
-            (Role::Response, _) => self.response(input, bytes, whole, message, key, out),
-            (_, true) => announcement(input, bytes, whole, message, key, out),
+            (Role::Response, _) => self.response(input, bytes, whole, &mut message, key, out),
+            (_, true) => announcement(input, bytes, whole, &mut message, key, out),
             (role, false) => {
                 self.asked |= role == Role::Request;
                 self.remember(&message);
-                query(input, bytes, whole, message, role, key, out);
+                query(input, bytes, whole, &mut message, role, key, out);
             }
         }
         Ok(())
@@ -264,7 +264,7 @@ impl Dns {
         input: &Input<'_>,
         bytes: &[u8],
         whole: usize,
-        mut message: Message,
+        message: &mut Message,
         key: Key,
         out: &mut Out,
     ) {
@@ -284,7 +284,7 @@ impl Dns {
             });
             return;
         }
-        end(input, Role::Response, key, whole as u64, &message, &answers, message.header.answers.into(), out);
+        end(input, Role::Response, key, whole as u64, message, &answers, message.header.answers.into(), out);
     }
 
     /// Takes in a further message of a zone transfer.
@@ -294,7 +294,7 @@ impl Dns {
         input: &Input<'_>,
         bytes: &[u8],
         whole: usize,
-        mut message: Message,
+        message: &mut Message,
         out: &mut Out,
     ) {
         message.records(bytes, &mut Scratch::new(), Some(&mut transfer.serials));
@@ -305,7 +305,7 @@ impl Dns {
         }
         self.transfer = None;
         let records = transfer.serials.records;
-        end(input, Role::Response, transfer.key, transfer.bytes, &message, &Scratch::new(), records, out);
+        end(input, Role::Response, transfer.key, transfer.bytes, message, &Scratch::new(), records, out);
     }
 }
 
@@ -314,7 +314,7 @@ fn query(
     input: &Input<'_>,
     bytes: &[u8],
     whole: usize,
-    mut message: Message,
+    message: &mut Message,
     role: Role,
     key: Key,
     out: &mut Out,
@@ -325,7 +325,7 @@ fn query(
     // The top bit of the class asks mDNS for an answer to the sender alone (RFC 6762 §5.4).
     let alone = local && message.class & 0x8000 != 0;
     let class = if local { message.class & 0x7fff } else { message.class };
-    let mut told = question(out.begin(input, role, key), &message);
+    let mut told = question(out.begin(input, role, key), message);
     if class != 1 {
         let name = Name::Attribute("dns.question.class");
         told = match names::class(class) {
@@ -359,15 +359,15 @@ fn announcement(
     input: &Input<'_>,
     bytes: &[u8],
     whole: usize,
-    mut message: Message,
+    message: &mut Message,
     key: Key,
     out: &mut Out,
 ) {
     let mut answers = Scratch::new();
     message.records(bytes, &mut answers, None);
     message.first_answer(bytes);
-    question(out.begin(input, Role::OneWay, key), &message).label(Name::Attribute("dns.message"), "response");
-    end(input, Role::OneWay, key, whole as u64, &message, &answers, message.header.answers.into(), out);
+    question(out.begin(input, Role::OneWay, key), message).label(Name::Attribute("dns.message"), "response");
+    end(input, Role::OneWay, key, whole as u64, message, &answers, message.header.answers.into(), out);
 }
 
 /// Writes what is asked for.

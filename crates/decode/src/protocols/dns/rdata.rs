@@ -2,10 +2,7 @@
 
 use super::name::{name, quoted};
 use crate::{Cursor, DecodeError, scratch::Scratch};
-use core::{
-    fmt::Write,
-    net::{Ipv4Addr, Ipv6Addr},
-};
+use core::{fmt::Write, net::Ipv6Addr};
 
 /// Bytes of data whose form is not known that are shown.
 const SHOWN: usize = 32;
@@ -29,7 +26,7 @@ pub(super) fn rdata<const N: usize>(
             .map(|end| end.saturating_sub(at))
     };
     match kind {
-        1 => drop(write!(text, "{}", Ipv4Addr::from(cursor.array::<4>()?))),
+        1 => ipv4(cursor.array()?, text),
         28 => drop(write!(text, "{}", Ipv6Addr::from(cursor.array::<16>()?))),
         2 | 5 | 12 | 39 => drop(name_at(0, text)?),
         6 => {
@@ -137,6 +134,14 @@ pub(super) fn unknown<const N: usize>(data: &[u8], text: &mut Scratch<N>) {
     }
 }
 
+fn ipv4<const N: usize>([a, b, c, d]: [u8; 4], text: &mut Scratch<N>) {
+    text.decimal(a.into());
+    for octet in [b, c, d] {
+        text.byte(b'.');
+        text.decimal(octet.into());
+    }
+}
+
 fn numbers<const N: usize>(
     cursor: &mut Cursor<'_>,
     count: usize,
@@ -223,7 +228,7 @@ fn service_parameter<const N: usize>(
                 let len = value.u8()?;
                 text.push(value.take(len.into())?);
             }
-            4 => drop(write!(text, "{}", Ipv4Addr::from(value.array::<4>()?))),
+            4 => ipv4(value.array()?, text),
             6 => drop(write!(text, "{}", Ipv6Addr::from(value.array::<16>()?))),
             _ => text.decimal(value.be_u16()?.into()),
         }

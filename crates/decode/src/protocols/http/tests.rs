@@ -328,3 +328,26 @@ fn golden() {
     pcap::golden(Protocol::Http, 18_080, "pipelined");
     pcap::golden(Protocol::Http, 18_090, "h2c");
 }
+
+#[test]
+fn a_preface_of_http2_goes_on_there() {
+    let settings = b"\0\0\0\x04\0\0\0\0\0";
+    let request = b"\0\0\x03\x01\x05\0\0\0\x01\x82\x86\x84";
+    let lines = assert_cuts_do_not_matter(
+        Protocol::Http,
+        Start::Beginning,
+        &[
+            client([&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], settings, request].concat()),
+            server([&settings[..], b"\0\0\x01\x01\x05\0\0\0\x01\x88"].concat()),
+        ],
+    );
+    assert_eq!(
+        lines,
+        [
+            "> begin Request Id(1) t0 operation=GET resource=/ network.protocol.version=2",
+            "> end Request Id(1) t0 bytes=12",
+            "< begin Response Id(1) t1 status_code=200",
+            "< end Response Id(1) t1 bytes=10 Ok",
+        ]
+    );
+}

@@ -20,6 +20,8 @@
 //! Not decoded: bodies, the messages of gRPC beyond their number, WebSocket over HTTP/2 (RFC 8441), and
 //! priorities.
 
+mod control;
+mod data;
 mod frame;
 mod grpc;
 mod hpack;
@@ -28,9 +30,7 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
-use crate::{
-    AfterGap, DecodeError, Decoder, Input, Key, Meta, Out, Progress, Role, Start, Status, Verdict, What,
-};
+use crate::{AfterGap, DecodeError, Decoder, Input, Meta, Out, Progress, Start, Verdict, What};
 use frame::{Frame, HEADER};
 use hpack::{Block, Table};
 use model::{Dir, Nanos, Transport};
@@ -230,24 +230,6 @@ impl Http2 {
         Ok(Progress::consumed(frame.size()))
     }
 
-    /// What one side announces binds the other side's lane.
-    fn settings(&mut self, dir: Dir, frame: Frame, payload: &[u8]) -> Result<(), DecodeError> {
-        let (settings, rest) = payload.as_chunks::<6>();
-        if !rest.is_empty() || frame.stream != 0 {
-            return Err(DecodeError::new(What::BadLength, 0));
-        }
-        let lane = self.lane(dir.reverse());
-        for [high, low, value @ ..] in settings {
-            let value = u32::from_be_bytes(*value);
-            match u16::from_be_bytes([*high, *low]) {
-                1 => lane.table.allow(usize::try_from(value).unwrap_or(usize::MAX)),
-                5 => lane.max_frame = lane.max_frame.max(value.min(0x00ff_ffff)),
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
     /// HEADERS, PUSH_PROMISE or CONTINUATION: a header block, or a part of one.
     fn fragment(
         &mut self,
@@ -317,120 +299,6 @@ impl Http2 {
         self.headers(input, out, head);
         Ok(())
     }
-
-    fn data_frame(
-        &mut self,
-        input: &Input<'_>,
-        out: &mut Out,
-        frame: Frame,
-    ) -> Result<Progress, DecodeError> {
-        let (mut head, mut pad) = (HEADER, 0);
-        if frame.has(frame::PADDED) {
-            let Some(length) = input.bytes.get(HEADER) else {
-                return Ok(wait(input, HEADER.saturating_add(1)));
-            };
-            head = head.saturating_add(1);
-            pad = u32::from(*length);
-        }
-        // The byte that counts the padding is part of the payload.
-        let overhead = pad.saturating_add(u32::from(frame.has(frame::PADDED)));
-        let body = frame.len.checked_sub(overhead).ok_or(DecodeError::new(What::BadLength, 0))?;
-        let mut looked_at = false;
-        if let Some(stream) = self.streams.find(frame.stream) {
-            let half = stream.half(input.dir);
-            half.bytes = half.bytes.saturating_add(frame.size() as u64);
-            half.body = half.body.saturating_add(u64::from(body));
-            looked_at = half.messages.is_some();
-        }
-        let end = frame.has(frame::END_STREAM);
-        let lane = self.lane(input.dir);
-        let stream = frame.stream;
-        if body == 0 && pad == 0 {
-            lane.phase = Phase::Frame;
-            if end {
-                self.end(input, out, stream, false);
-            }
-            return Ok(Progress::consumed(head));
-        }
-        if looked_at && body > 0 {
-            lane.phase = Phase::Data { stream, left: body, pad, end };
-            return Ok(Progress::consumed(head));
-        }
-        lane.phase = Phase::Data { stream, left: 0, pad: 0, end };
-        Ok(Progress::skip(head, u64::from(body).saturating_add(u64::from(pad))))
-    }
-
-    /// What follows the header of a DATA frame.
-    fn data(
-        &mut self,
-        input: &Input<'_>,
-        out: &mut Out,
-        stream: u32,
-        (left, pad): (u32, u32),
-        end: bool,
-    ) -> Progress {
-        if input.is_last() && (left == 0 || input.bytes.is_empty()) {
-            // The lane was closed within the frame.
-            self.lane(input.dir).phase = Phase::Frame;
-            return Progress::consumed(input.bytes.len());
-        }
-        if left > 0 && input.bytes.is_empty() {
-            return Progress::at_least(1);
-        }
-        let here = usize::try_from(left).unwrap_or(usize::MAX).min(input.bytes.len());
-        let taken = input.bytes.get(..here).unwrap_or_default();
-        let mut left = left.saturating_sub(u32::try_from(here).unwrap_or(u32::MAX));
-        let half = self.streams.find(stream).map(|stream| stream.half(input.dir));
-        let mut unread = match half.and_then(|half| half.messages.as_mut()) {
-            Some(messages) => {
-                let unread = messages.feed(taken).min(left);
-                messages.pass(unread);
-                unread
-            }
-            // The stream was reset meanwhile.
-            None => left,
-        };
-        left = left.saturating_sub(unread);
-        // The padding passes with the last of the data.
-        let pad = if left == 0 {
-            unread = unread.saturating_add(pad);
-            0
-        } else {
-            pad
-        };
-        let lane = self.lane(input.dir);
-        if left == 0 && unread == 0 {
-            lane.phase = Phase::Frame;
-            if end {
-                self.end(input, out, stream, false);
-            }
-            return Progress::consumed(here);
-        }
-        lane.phase = Phase::Data { stream, left, pad, end };
-        if unread == 0 { Progress::consumed(here) } else { Progress::skip(here, u64::from(unread)) }
-    }
-
-    /// A stream is over without, or in the middle of, its response.
-    fn reset(&mut self, input: &Input<'_>, out: &mut Out, frame: Frame, code: u32) {
-        let Some(stream) = self.streams.find(frame.stream) else { return };
-        let [request, response] = stream.halves;
-        self.streams.close(frame.stream);
-        let key = Key::Id(u64::from(frame.stream));
-        if !response.ended {
-            out.cut(input.time, key, reset_name(code));
-        } else if request.begun && !request.ended {
-            // §8.1: the server needs no more of the request, having answered it whole.
-            out.end_at(Dir::ToServer, input.time, Role::Request, key, request.bytes, Status::Unset);
-        }
-    }
-
-    /// GOAWAY: what was asked on later streams was not looked at.
-    fn refuse(&mut self, input: &Input<'_>, out: &mut Out, last: u32) {
-        while let Some(stream) = self.streams.unanswered_above(last) {
-            self.streams.close(stream);
-            out.cut(input.time, Key::Id(u64::from(stream)), "goaway");
-        }
-    }
 }
 
 /// Waits until `n` bytes are there; gives up what is there when no more will come.
@@ -446,25 +314,4 @@ fn pass(frame: Frame) -> Progress {
 /// The first four bytes, 0 when there are fewer.
 fn number(bytes: &[u8]) -> u32 {
     bytes.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes))
-}
-
-/// The error codes of §7 as column `error` shows them.
-const fn reset_name(code: u32) -> &'static str {
-    match code {
-        0 => "reset: no error",
-        1 => "reset: protocol error",
-        2 => "reset: internal error",
-        3 => "reset: flow control error",
-        4 => "reset: settings timeout",
-        5 => "reset: stream closed",
-        6 => "reset: frame size error",
-        7 => "refused",
-        8 => "cancelled",
-        9 => "reset: compression error",
-        10 => "reset: connect error",
-        11 => "reset: enhance your calm",
-        12 => "reset: inadequate security",
-        13 => "reset: HTTP/1.1 required",
-        _ => "reset",
-    }
 }

@@ -247,8 +247,8 @@ fn damaged_conversations_end_in_errors_only() {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (seed >> 8) as usize % most.max(1)
     };
-    let talk: Vec<Said> =
-        vec![metadata(1), [produce(2, -1, 3, 200), response(2, b"\0\0\0\0\0\0\0\0")], metadata(3)].concat();
+    let produced = [produce(2, -1, 3, 200), response(2, b"\0\0\0\0\0\0\0\0")];
+    let talk: Vec<Said> = [metadata(1), produced, metadata(3)].concat();
     for _ in 0..3_000 {
         let mut player = Player::new(Protocol::Kafka, Start::Beginning, Limits::default());
         for said in &talk {

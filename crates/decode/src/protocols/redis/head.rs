@@ -13,7 +13,7 @@ use super::{
 use crate::{DecodeError, What};
 
 /// Arguments that are looked at.
-pub(super) const MAX_ARGS: usize = 16;
+pub(super) const MAX_ARGS: usize = 12;
 
 /// Bytes of a head: the most that is waited for. Keys behind a longer script are not seen.
 pub(super) const HEAD_BYTES: usize = 8_192;

@@ -247,6 +247,7 @@ fn text(message: Message<'_>, head: &Head<'_>, sub: &[u8], show: bool) {
     let mut secrets = Secrets::default();
     let mut redacted = false;
     let shown = head.command.map_or(1, |command| usize::from(command.shown));
+    let mut used = 0usize;
     let mut places = parts.iter_mut();
     for (index, arg) in head.shown().iter().enumerate() {
         let secret = head.command.is_some_and(|command| secrets.is_secret(command, sub, index, arg));
@@ -263,14 +264,17 @@ fn text(message: Message<'_>, head: &Head<'_>, sub: &[u8], show: bool) {
         let space: &[u8] = if index == 0 { b"" } else { b" " };
         for (part, place) in [space, value].into_iter().zip(places.by_ref()) {
             *place = part;
+            used = used.saturating_add(1);
         }
     }
     if head.count as usize > head.len
         && let Some(place) = places.next()
     {
         *place = b" ...";
+        used = used.saturating_add(1);
     }
-    let message = message.parts(Name::Attribute("db.query.text"), &parts);
+    let parts = parts.get(..used).unwrap_or_default();
+    let message = message.parts(Name::Attribute("db.query.text"), parts);
     if redacted {
         message.notice(Notice::Redacted);
     }

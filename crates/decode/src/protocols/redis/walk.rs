@@ -99,6 +99,10 @@ impl Walk {
             return Ok(Walked::Done { consumed: 0 });
         }
         loop {
+            if let Some(end) = self.short_element(bytes, at) {
+                at = end;
+                continue;
+            }
             let Some(sign) = bytes.get(at) else { return Ok(Walked::More { consumed: at }) };
             let after = at.saturating_add(1);
             let done = match sign {
@@ -144,6 +148,18 @@ impl Walk {
                 return Ok(Walked::Done { consumed: at });
             }
         }
+    }
+
+    /// Passes over a bulk string of less than ten bytes that is whole and not the last of its aggregate: what
+    /// most elements of long replies are.
+    fn short_element(&mut self, bytes: &[u8], at: usize) -> Option<usize> {
+        let index = self.depth.checked_sub(1)?;
+        let Some(Frame::Elements(left @ 2..)) = self.stack.get_mut(index) else { return None };
+        let [b'$', digit @ b'0'..=b'9', b'\r', b'\n', body @ ..] = bytes.get(at..)? else { return None };
+        let len = usize::from(digit.wrapping_sub(b'0'));
+        let [b'\r', b'\n', ..] = body.get(len..)? else { return None };
+        *left = left.wrapping_sub(1);
+        Some(at.saturating_add(len).saturating_add(6))
     }
 
     fn line(&mut self, sign: u8, text: &[u8], at: usize) -> Result<(), DecodeError> {

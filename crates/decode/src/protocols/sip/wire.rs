@@ -165,6 +165,8 @@ impl Sip {
     }
 
     fn message(&mut self, input: &Input<'_>, message: &Message<'_>, bytes: u64, out: &mut Out) {
+        let seen = usize::try_from(bytes).unwrap_or(usize::MAX).min(input.bytes.len());
+        out.raw(input, input.bytes.get(..seen).unwrap_or(input.bytes));
         if message.is_request() {
             self.request(input, message, bytes, out);
         } else if let Some(code) = message.code() {

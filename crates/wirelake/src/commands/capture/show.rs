@@ -7,7 +7,7 @@ use correlate::Roundtrip;
 use flow::{End, Flow};
 use lake::Lake;
 use lake::rows::{CaptureRows, Sealed};
-use model::{Nanos, Table};
+use model::{Dir, Nanos, Table};
 use tap::replay::Collect;
 use tap::{About, Row, Sink};
 
@@ -145,6 +145,12 @@ impl Sink for Shown {
         }
         if matches!(self.show, Show::Lines(_) | Show::Json) {
             self.add(&row);
+        }
+    }
+
+    fn sip(&mut self, flow: &Flow, dir: Dir, time: Nanos, message: &[u8]) {
+        if let Some(stored) = &mut self.stored {
+            stored.rows.append_sip(flow, dir, time, message);
         }
     }
 
