@@ -22,7 +22,8 @@ pub struct Line {
     /// The size of the response, when its end was seen.
     pub response_bytes: Option<u64>,
     pub reason: Option<&'static str>,
-    pub client_port: u16,
+    /// The ports of both sides, the lower one first.
+    pub ports: (u16, u16),
     pub notices: String,
     pub json: String,
 }
@@ -55,6 +56,7 @@ impl Sink for Lines {
             Some(Value::Int(number)) => number.to_string(),
             _ => String::new(),
         };
+        let (client, server) = (flow.tuple.client.port, flow.tuple.server.port);
         let mut json = Vec::new();
         tap::json::write(&Row::Roundtrip(flow, about, row), &mut json);
         self.count += 1;
@@ -69,7 +71,7 @@ impl Sink for Lines {
             start: row.start().0,
             response_bytes: row.response.filter(|part| part.last.is_some()).map(|part| part.bytes),
             reason: row.reason,
-            client_port: flow.tuple.client.port,
+            ports: (client.min(server), client.max(server)),
             notices: notices(row.notices),
             json: String::from_utf8(json).expect("rows are UTF-8"),
         });
