@@ -12,6 +12,8 @@
 
 mod counters;
 pub mod detect;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod json;
 mod ledger;
 pub mod replay;

@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use wire::Body;
 
 /// One recording.
-struct Golden {
-    name: String,
-    shots: Vec<Shot>,
+pub struct Golden {
+    pub name: String,
+    pub shots: Vec<Shot>,
 }
 
-fn goldens() -> Vec<Golden> {
+pub fn goldens() -> Vec<Golden> {
     let protocols = Path::new(env!("CARGO_MANIFEST_DIR")).join("../decode/src/protocols");
     let entries = |folder: &Path| -> Vec<PathBuf> {
         let entries = fs::read_dir(folder).into_iter().flatten();

@@ -9,6 +9,7 @@ mod frames;
 mod golden;
 mod play;
 mod random;
+mod seeds;
 mod stress;
 mod talks;
 mod torture;

@@ -1,5 +1,6 @@
 //! Numbers that look random and are the same in every run (SplitMix64).
 
+#[derive(Clone)]
 pub struct Random(u64);
 
 impl Random {
