@@ -120,12 +120,24 @@ impl Pair<'_> {
         now: Now,
         sink: &mut impl Sink,
     ) -> bool {
-        let Some((missing, time)) = missing else { return false };
-        let (lane, holes) = self.lane_mut(dir);
-        sink.gap(dir, missing, why, time);
-        lane.skip(holes, missing);
-        self.settle(now, sink);
+        let Some((mut missing, time)) = missing else { return false };
+        while missing > 0 {
+            // What the other side said when it had a part of it comes between the parts.
+            let part = self.awaited(dir).map_or(missing, |awaited| awaited.min(missing));
+            missing = missing.saturating_sub(part);
+            let (lane, holes) = self.lane_mut(dir);
+            sink.gap(dir, part, why, time);
+            lane.skip(holes, part);
+            self.settle(now, sink);
+        }
         true
+    }
+
+    /// How many of the next bytes of a lane the head of the other one waits for.
+    fn awaited(&self, dir: Dir) -> Option<u64> {
+        let needs = self.head(dir.reverse())?.needs?;
+        let lane = self.lane(dir);
+        lane.is_short_of(needs).then(|| u64::from(needs.wrapping_sub(lane.next)))
     }
 
     /// The lane whose hole has waited longest by `since`, which is `None` for those that do not count.

@@ -132,3 +132,41 @@ fn the_same_rows_whatever_the_number_of_taps() {
         }
     }
 }
+
+/// Shows one damaged capture: `TORTURE_CASE="mysql 0 OneAtATime heavy loss"`.
+#[test]
+#[ignore = "shows, asserts nothing"]
+fn show() {
+    let case = std::env::var("TORTURE_CASE").expect("TORTURE_CASE is `protocol seed pace damage`");
+    let mut words = case.splitn(4, ' ');
+    let mut word = || words.next().expect("four words");
+    let (name, seed) = (word(), word().parse::<u64>().expect("a seed"));
+    let (of_pace, of_damage) = (word(), word());
+    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name).expect("a protocol");
+    for pace in kind.paces() {
+        let mut random = Random::new(seed * 1_000 + kind as u64);
+        let shots = interleave(&[script(kind, *pace, 1, 120, &mut random)]);
+        for (what, damage) in damages(&mut random, shots.len()) {
+            let damaged = damage.to(&shots, &mut random);
+            if !format!("{pace:?}").starts_with(of_pace) || what != of_damage {
+                continue;
+            }
+            for shot in &damaged {
+                let numbers = |at: usize| u32::from_be_bytes(shot.bytes[at..at + 4].try_into().unwrap());
+                let (from, payload) = (shot.bytes[26], String::from_utf8_lossy(&shot.bytes[54..]));
+                println!(
+                    "{} {} seq {} ack {} len {} {:.60}",
+                    shot.time % 1_000_000_000_000,
+                    if from == 10 { '>' } else { '<' },
+                    numbers(38).wrapping_sub(0xFFFF_F000).min(numbers(38)),
+                    numbers(42).wrapping_sub(0xFFFF_F000).min(numbers(42)),
+                    shot.bytes.len() - 54,
+                    payload.escape_debug().to_string(),
+                );
+            }
+            for row in play(&damaged).rows {
+                println!("{:?} {} {} {:?} {}", check(kind, &row), row.start % 1_000_000_000_000, row.outcome.as_str(), row.reason, row.json);
+            }
+        }
+    }
+}
