@@ -144,7 +144,7 @@ struct Talk {
 impl Talk {
     fn run(bytes: &[u8], of: &[Dir], is_cut: bool) -> Option<Self> {
         let (&[protocol, how], mut rest) = bytes.split_first_chunk::<2>()?;
-        let protocol = *Protocol::ALL.get(usize::from(protocol) % Protocol::ALL.len())?;
+        let protocol = *Protocol::ALL.get(usize::from(protocol).checked_rem(Protocol::ALL.len())?)?;
         let udp = protocol.meta().transports == [Transport::Udp];
         let start = if how & 1 == 0 { Start::Beginning } else { Start::Middle };
         let end = |last, port| Endpoint::new([192, 0, 2, last].into(), port);
@@ -162,7 +162,7 @@ impl Talk {
             let len = usize::from(u16::from_le_bytes([low, high]));
             let dir = if op & 1 == 0 { Dir::ToServer } else { Dir::ToClient };
             talk.now = talk.now.saturating_add(1_000);
-            rest = match op >> 1 & 7 {
+            rest = match (op >> 1) & 7 {
                 kind if !of.contains(&dir) => {
                     let len = if kind < 6 { len } else { 0 };
                     behind.get(len..).unwrap_or_default()

@@ -97,8 +97,9 @@ impl Kind {
                 vec![(client, startup), (server, b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I".to_vec())]
             }
             Self::Mysql => {
-                let mut greeting = b"\x0a8.0.36\0\x01\0\0\012345678\0\xff\xf7\x21\x02\0\xff\x81\x15".to_vec();
-                greeting.extend(b"\0\0\0\0\0\0\0\0\0\0123456789012\0mysql_native_password\0");
+                let mut greeting =
+                    b"\x0a8.0.36\0\x01\0\0\x0012345678\0\xff\xf7\x21\x02\0\xff\x81\x15".to_vec();
+                greeting.extend(b"\0\0\0\0\0\0\0\0\0\x00123456789012\0mysql_native_password\0");
                 let mut login = b"\x85\xa6\x0f\0\0\0\0\x01\x21".to_vec();
                 login.extend([0; 23]);
                 login.extend(b"me\0\0mysql_native_password\0");
