@@ -349,6 +349,7 @@ impl Driver {
             tuple: piece.tuple,
         };
         let mut progress = self.decoder.decode(&input, out)?;
+        debug_assert!(progress.consumed <= bytes.len(), "{:?} consumed what is not there", self.protocol());
         progress.consumed = progress.consumed.min(bytes.len());
         if let Next::AtLeast(need) = progress.next
             && need > self.protocol().meta().max_message

@@ -2,9 +2,10 @@
 //! corpus. A function here panics when an invariant is broken.
 
 use crate::{
-    sdp,
+    Driver, End, Event, Limits, Out, Protocol, Start, Value, sdp,
     sip::{self, Known, Message, Problems},
 };
+use model::{Dir, Endpoint, FiveTuple, Nanos, Transport};
 
 /// Any bytes as a SIP message.
 pub fn sip(bytes: &[u8]) {
@@ -106,4 +107,147 @@ fn first_values_agree(message: &Message<'_>) {
 fn within(whole: &[u8], part: &[u8]) -> bool {
     let (whole, part) = (whole.as_ptr_range(), part.as_ptr_range());
     part.is_empty() || (whole.start <= part.start && part.end <= whole.end)
+}
+
+/// Bytes as operations on one flow of any protocol: pieces of both lanes, datagrams, gaps, ends. The first
+/// byte is the protocol, the second how the flow begins and into what size its pieces are cut.
+///
+/// What is held and what comes out stays in its bounds. Where nothing is missing and nothing is wrong, the cut
+/// of the pieces of a lane changes nothing. (With the other lane between them it may: what is begun before its
+/// last byte has come is begun before or after what the other side says.)
+pub fn decoders(bytes: &[u8]) {
+    Talk::run(bytes, &Dir::BOTH, false);
+    Talk::run(bytes, &Dir::BOTH, true);
+    for dir in Dir::BOTH {
+        let (Some(whole), Some(cut)) = (Talk::run(bytes, &[dir], false), Talk::run(bytes, &[dir], true))
+        else {
+            return;
+        };
+        if whole.is_plain && whole.driver.errors() == 0 && cut.driver.errors() == 0 {
+            let differs = whole.lines.iter().zip(&cut.lines).find(|(whole, cut)| whole != cut);
+            let same = whole.lines.len() == cut.lines.len() && differs.is_none();
+            assert!(same, "the cut of the pieces matters: {differs:#?}");
+        }
+    }
+}
+
+/// One flow under test.
+struct Talk {
+    driver: Driver,
+    out: Out,
+    tuple: FiveTuple,
+    now: i64,
+    /// What came out, without times.
+    lines: Vec<String>,
+    /// Seen from its beginning and without gaps.
+    is_plain: bool,
+}
+
+impl Talk {
+    fn run(bytes: &[u8], of: &[Dir], is_cut: bool) -> Option<Self> {
+        let (&[protocol, how], mut rest) = bytes.split_first_chunk::<2>()?;
+        let protocol = *Protocol::ALL.get(usize::from(protocol) % Protocol::ALL.len())?;
+        let udp = protocol.meta().transports == [Transport::Udp];
+        let start = if how & 1 == 0 { Start::Beginning } else { Start::Middle };
+        let end = |last, port| Endpoint::new([192, 0, 2, last].into(), port);
+        let transport = if udp { Transport::Udp } else { Transport::Tcp };
+        let mut talk = Self {
+            driver: Driver::new(protocol, start),
+            out: Out::new(Limits::default()),
+            tuple: FiveTuple { client: end(1, 40_000), server: end(2, 80), transport },
+            now: 0,
+            lines: Vec::new(),
+            is_plain: start == Start::Beginning && !udp,
+        };
+        let step = if is_cut { usize::from(how >> 1).saturating_add(1) } else { usize::MAX };
+        while let Some((&[op, low, high], behind)) = rest.split_first_chunk::<3>() {
+            let len = usize::from(u16::from_le_bytes([low, high]));
+            let dir = if op & 1 == 0 { Dir::ToServer } else { Dir::ToClient };
+            talk.now = talk.now.saturating_add(1_000);
+            rest = match op >> 1 & 7 {
+                kind if !of.contains(&dir) => {
+                    let len = if kind < 6 { len } else { 0 };
+                    behind.get(len..).unwrap_or_default()
+                }
+                6 => {
+                    talk.is_plain = false;
+                    talk.gap(dir, len as u64);
+                    behind
+                }
+                7 => {
+                    talk.eof(dir);
+                    behind
+                }
+                _ => {
+                    let (piece, behind) = behind.split_at_checked(len).unwrap_or((behind, &[]));
+                    if udp {
+                        talk.driver.datagram(&talk.tuple, dir, Nanos(talk.now), piece, &mut talk.out);
+                        talk.check(piece.len());
+                    } else {
+                        piece.chunks(step).for_each(|part| talk.bytes(dir, part));
+                    }
+                    behind
+                }
+            };
+        }
+        talk.driver.finish(End::Stopped, &mut talk.out);
+        talk.check(0);
+        Some(talk)
+    }
+
+    fn bytes(&mut self, dir: Dir, part: &[u8]) {
+        self.driver.bytes(&self.tuple, dir, Nanos(self.now), part, true, &mut self.out);
+        self.check(part.len());
+    }
+
+    fn gap(&mut self, dir: Dir, missing: u64) {
+        self.driver.gap(&self.tuple, dir, Nanos(self.now), missing, &mut self.out);
+        self.check(0);
+    }
+
+    fn eof(&mut self, dir: Dir) {
+        self.driver.eof(&self.tuple, dir, Nanos(self.now), &mut self.out);
+        self.check(0);
+    }
+
+    /// What came out of a piece, and what is held after it.
+    fn check(&mut self, piece: usize) {
+        // A message in each lane, each in a vector that has doubled its room; and the piece behind it.
+        let most = Protocol::ALL.iter().map(|protocol| protocol.meta().max_message).max().unwrap_or(0);
+        let room = most.saturating_add(piece).saturating_add(65_536).saturating_mul(4);
+        assert!(self.driver.held_bytes() <= room, "{} bytes held", self.driver.held_bytes());
+        let limits = self.out.limits();
+        for event in self.out.events() {
+            if let Event::Begin { time, .. } | Event::End { time, .. } | Event::Cut { time, .. } = event {
+                assert!(time.0 <= self.now, "a message of the future");
+            }
+            let range = match event {
+                Event::Begin { fields, .. } | Event::End { fields, .. } | Event::Flow { fields } => fields,
+                Event::Expect(expected) => &expected.fields,
+                _ => &(0..0),
+            };
+            let entries = self.out.fields().entries().get(range.clone());
+            assert!(
+                entries.is_some_and(|entries| entries.len() <= limits.fields),
+                "fields that are not there"
+            );
+            for entry in entries.unwrap_or_default() {
+                if let Value::Text(text) = &entry.value {
+                    let len = text.end.saturating_sub(text.start) as usize;
+                    assert!(len <= limits.text.max(limits.body), "{:?} has {len} bytes", entry.name);
+                    assert_eq!(self.out.fields().text(text).len(), len);
+                }
+            }
+            self.lines.push(without_time(&crate::testkit::line(event, self.out.fields())));
+        }
+        self.out.clear();
+    }
+}
+
+fn without_time(line: &str) -> String {
+    let is_time = |word: &str| {
+        word.strip_prefix('t')
+            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+    };
+    line.split(' ').filter(|word| !is_time(word)).collect::<Vec<_>>().join(" ")
 }

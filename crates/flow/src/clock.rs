@@ -20,35 +20,52 @@ const TICK_BITS: u32 = 20;
 pub(crate) struct Clock {
     /// The latest packet time.
     pub last: Nanos,
-    /// Nanoseconds that have passed since the table was made.
+    /// Nanoseconds that have passed since the start of the tick of the first packet.
     pub elapsed: u64,
     started: bool,
 }
 
 impl Clock {
+    /// Notes a time and says what it is by this clock. The times of one flow are as far apart, whatever packets
+    /// of others came between, unless the clock leapt or was set back.
     #[inline]
-    pub fn advance(&mut self, time: Nanos) {
+    pub fn advance(&mut self, time: Nanos) -> u64 {
         if self.started && time >= self.last {
             self.elapsed += time.0.wrapping_sub(self.last.0).cast_unsigned().min(LEAP_NS);
             self.last = time;
+            self.elapsed
         } else {
-            self.turn(time);
+            self.turn(time)
         }
     }
 
     /// The first packet, or one from before the last.
     #[cold]
-    fn turn(&mut self, time: Nanos) {
-        if !self.started || time.0.saturating_sub(self.last.0) < -JITTER_NS {
-            self.last = time;
+    fn turn(&mut self, time: Nanos) -> u64 {
+        if !self.started {
+            // Ticks begin where those of every other table do.
+            self.elapsed = time.0.cast_unsigned() & ((1 << TICK_BITS) - 1);
+            self.started = true;
+        } else {
+            let back = self.last.0.saturating_sub(time.0);
+            if back <= JITTER_NS {
+                return self.elapsed.saturating_sub(back.cast_unsigned());
+            }
         }
-        self.started = true;
+        self.last = time;
+        self.elapsed
     }
+}
 
-    /// A count of ticks that wraps every 52 days.
-    pub const fn tick(&self) -> u32 {
-        (self.elapsed >> TICK_BITS) as u32
-    }
+/// A count of ticks that wraps every 52 days.
+pub(crate) const fn tick(elapsed: u64) -> u32 {
+    (elapsed >> TICK_BITS) as u32
+}
+
+/// How many ticks `tick` is after `since`, 0 when it is before.
+pub(crate) const fn silent(tick: u32, since: u32) -> u32 {
+    let ticks = tick.wrapping_sub(since);
+    if ticks < 1 << 31 { ticks } else { 0 }
 }
 
 /// Ticks in a span of time, rounded up.
@@ -63,19 +80,23 @@ mod tests {
     #[test]
     fn time_that_runs_back_or_leaps_is_harmless() {
         let mut clock = Clock::default();
-        clock.advance(Nanos(1_000));
-        assert_eq!(clock.elapsed, 0, "the first packet starts the clock");
-        clock.advance(Nanos(3_000));
-        clock.advance(Nanos(2_000));
-        clock.advance(Nanos(3_500));
-        assert_eq!((clock.elapsed, clock.last), (2_500, Nanos(3_500)), "a little back does not count twice");
+        let start = Nanos(1_700_000_000_000_000_000);
+        let at = |nanos: i64| Nanos(start.0 + nanos);
+        let first = clock.advance(start);
+        assert_eq!(first, start.0.cast_unsigned() % (1 << TICK_BITS), "ticks are the same everywhere");
+        assert_eq!(
+            [2_000, 1_500, 2_500].map(|nanos| clock.advance(at(nanos)) - first),
+            [2_000, 1_500, 2_500]
+        );
+        assert_eq!(clock.last, at(2_500), "a little back does not count twice");
         clock.advance(Nanos(i64::MAX));
-        assert_eq!(clock.elapsed, 2_500 + LEAP_NS);
-        clock.advance(Nanos(4_000));
-        clock.advance(Nanos(5_000));
-        assert_eq!(clock.elapsed, 3_500 + LEAP_NS, "after a leap time goes on where it was");
+        assert_eq!(clock.elapsed - first, 2_500 + LEAP_NS);
+        clock.advance(at(4_000));
+        clock.advance(at(5_000));
+        assert_eq!(clock.elapsed - first, 3_500 + LEAP_NS, "after a leap time goes on where it was");
         clock.advance(Nanos(i64::MIN));
         clock.advance(Nanos(i64::MIN + 1));
-        assert_eq!(clock.elapsed, 3_501 + LEAP_NS);
+        assert_eq!(clock.elapsed - first, 3_501 + LEAP_NS);
+        assert_eq!((silent(5, u32::MAX), silent(u32::MAX, 5)), (6, 0));
     }
 }

@@ -105,6 +105,8 @@ pub struct Counters {
     pub overlap_bytes: u64,
     /// Segments that came before what precedes them.
     pub out_of_order: u64,
+    /// Segments held because their sender had received bytes of the other lane that were not captured by then.
+    pub early: u64,
     /// Keep-alive probes (RFC 9293 section 3.8.4).
     pub keep_alives: u64,
     /// Gaps by [`GapCause`].

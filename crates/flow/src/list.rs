@@ -3,6 +3,9 @@
 /// No node.
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// How many nodes a node that comes late passes on its way to its place.
+const LOOK_BACK: usize = 64;
+
 /// The neighbours of a node in the list that it is in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Link {
@@ -47,16 +50,31 @@ impl List {
 
     /// Adds a node that is in no list.
     pub fn push<T: Linked>(&mut self, nodes: &mut [T], at: u32) {
-        let newest = self.newest;
-        if let Some(node) = nodes.get_mut(at as usize) {
-            *node.link() = Link { older: newest, newer: NONE };
-            self.newest = at;
-            self.len = self.len.wrapping_add(1);
-            match nodes.get_mut(newest as usize) {
-                Some(before) => before.link().newer = at,
-                None => self.oldest = at,
+        self.push_after(nodes, at, |_| true);
+    }
+
+    /// Adds a node that is in no list behind the newest one that is `before` it. Gives up the search after
+    /// [`LOOK_BACK`] nodes: the list is in order as long as times run back by little.
+    pub fn push_after<T: Linked>(&mut self, nodes: &mut [T], at: u32, before: impl Fn(&T) -> bool) {
+        let mut older = self.newest;
+        for _ in 0..LOOK_BACK {
+            match nodes.get_mut(older as usize) {
+                Some(node) if !before(node) => older = node.link().older,
+                _ => break,
             }
         }
+        let newer = match nodes.get_mut(older as usize) {
+            Some(node) => core::mem::replace(&mut node.link().newer, at),
+            None => core::mem::replace(&mut self.oldest, at),
+        };
+        match nodes.get_mut(newer as usize) {
+            Some(node) => node.link().older = at,
+            None => self.newest = at,
+        }
+        if let Some(node) = nodes.get_mut(at as usize) {
+            *node.link() = Link { older, newer };
+        }
+        self.len = self.len.wrapping_add(1);
     }
 
     /// Takes out a node that is in this list.
@@ -98,5 +116,9 @@ mod tests {
         list.push(&mut nodes, 3);
         list.push(&mut nodes, 1);
         assert_eq!((list.oldest(), list.len()), (3, 2));
+        list.push_after(&mut nodes, 0, |_| false);
+        assert_eq!((list.oldest(), list.len()), (0, 3), "before all others");
+        [1, 0, 3].iter().for_each(|at| list.remove(&mut nodes, *at));
+        assert_eq!((list.oldest(), list.len()), (NONE, 0));
     }
 }

@@ -12,6 +12,8 @@
 
 mod counters;
 pub mod detect;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod json;
 mod ledger;
 pub mod replay;
@@ -152,6 +154,16 @@ impl<S: Sink> Tap<S> {
     /// What the flow table counted.
     pub const fn flow_counters(&self) -> &flow::Counters {
         self.flows.counters()
+    }
+
+    /// Flows that are open now, those that are remembered after their close included.
+    pub const fn open_flows(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Bytes held out of order in all lanes, against [`flow::Limits::held_bytes`].
+    pub const fn held_bytes(&self) -> usize {
+        self.flows.held_bytes()
     }
 
     /// The receiver of rows.

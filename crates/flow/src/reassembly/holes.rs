@@ -3,12 +3,19 @@
 use super::Now;
 use super::hole::{HOLE_COST, Hole};
 use crate::list::{Link, List, NONE};
+use model::Dir;
 
 /// Whose lane it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Owner {
     pub slot: u32,
-    pub dir: u8,
+    pub dir: Dir,
+}
+
+impl Default for Owner {
+    fn default() -> Self {
+        Self { slot: NONE, dir: Dir::ToServer }
+    }
 }
 
 /// The holes of a table.
@@ -55,9 +62,8 @@ impl Holes {
         let hole = Hole {
             cost: HOLE_COST,
             since: now.elapsed,
-            floor: now.time,
-            slot: owner.slot,
-            dir: owner.dir,
+            told: now.time,
+            owner,
             link: Link::UNLINKED,
             ..Hole::default()
         };
@@ -74,7 +80,7 @@ impl Holes {
                 u32::try_from(self.slab.len().saturating_sub(1)).unwrap_or(NONE)
             }
         };
-        self.waiting.push(&mut self.slab, at);
+        self.waiting.push_after(&mut self.slab, at, |before| before.since <= now.elapsed);
         at
     }
 
@@ -95,8 +101,10 @@ impl Holes {
         hole.since = now.elapsed;
         hole.packets = 0;
         hole.acked = acked.then_some(now.elapsed);
+        (hole.stood, hole.stood_ready) = (hole.pos, hole.head().is_some());
         if was_acked { &mut self.acked } else { &mut self.waiting }.remove(&mut self.slab, at);
-        if acked { &mut self.acked } else { &mut self.waiting }.push(&mut self.slab, at);
+        let list = if acked { &mut self.acked } else { &mut self.waiting };
+        list.push_after(&mut self.slab, at, |before| before.since <= now.elapsed);
     }
 
     /// Forgets a hole and what it holds.
@@ -118,19 +126,19 @@ impl Holes {
             (Some(waiting), Some(acked)) if acked.since < waiting.since => acked,
             (waiting, acked) => waiting.or(acked)?,
         };
-        Some(Owner { slot: hole.slot, dir: hole.dir })
+        Some(hole.owner)
     }
 
     /// A hole whose bytes were acknowledged `reorder` nanoseconds ago, or more.
     pub fn overdue_acked(&self, elapsed: u64, reorder: u64) -> Option<Owner> {
         let hole = self.get(self.acked.oldest())?;
         let since = hole.acked.unwrap_or(hole.since);
-        (elapsed.saturating_sub(since) >= reorder).then_some(Owner { slot: hole.slot, dir: hole.dir })
+        (elapsed.saturating_sub(since) >= reorder).then_some(hole.owner)
     }
 
     /// A hole that has waited for `hold` nanoseconds, or more.
     pub fn overdue_held(&self, elapsed: u64, hold: u64) -> Option<Owner> {
         let hole = self.get(self.waiting.oldest())?;
-        (elapsed.saturating_sub(hole.since) >= hold).then_some(Owner { slot: hole.slot, dir: hole.dir })
+        (elapsed.saturating_sub(hole.since) >= hold).then_some(hole.owner)
     }
 }

@@ -1,11 +1,11 @@
 //! One direction of a TCP flow.
 
-use super::hole::Fresh;
+use super::hole::{Fin, Fresh, Head};
 use super::seq::{Place, after, place};
 use super::{Holes, Note, Now, Owner, Sink};
 use crate::list::NONE;
 use crate::{DropReason, GapCause};
-use model::Nanos;
+use model::{Dir, Nanos};
 
 /// How far beyond the announced window a segment may start and still be held: acknowledgements that widen the
 /// window may not have been captured.
@@ -30,7 +30,7 @@ pub(crate) struct Lane {
 /// `next` is known.
 const BASED: u8 = 1;
 /// `acked` and `edge` are known.
-pub(super) const ACKED: u8 = 1 << 1;
+const ACKED: u8 = 1 << 1;
 /// The FIN was reached.
 const FIN: u8 = 1 << 2;
 /// Its sender's SYN was seen.
@@ -58,6 +58,8 @@ pub(crate) struct Run<'a> {
     /// How many bytes there were on the wire.
     pub len: u32,
     pub fin: bool,
+    /// What the other lane must reach before they are delivered.
+    pub needs: Option<u32>,
 }
 
 impl<'a> Run<'a> {
@@ -124,16 +126,47 @@ impl Lane {
         seq.wrapping_sub(low) <= high.wrapping_sub(low)
     }
 
+    /// Says which byte is the first one that was captured. What the receiver had when it last spoke was before
+    /// that; if it is missing up to here, it is a hole, as far as the window allowed it to be sent.
+    #[cold]
+    pub fn base_at(&mut self, seq: u32) {
+        self.base(seq);
+        if self.has(ACKED) {
+            let (missing, window) = (seq.wrapping_sub(self.acked), self.edge.wrapping_sub(self.acked));
+            if missing <= window && window < 1 << 31 {
+                self.next = self.acked;
+            } else if self.acked.wrapping_sub(seq) > BEYOND_WINDOW {
+                self.flags &= !ACKED;
+            }
+        }
+    }
+
     /// The receiver has acknowledged everything before `ack` and allows bytes up to `edge`.
     pub fn acknowledged(&mut self, holes: &mut Holes, owner: Owner, ack: u32, edge: u32, now: Now) {
+        let before = self.acked;
         if !self.has(ACKED) {
             self.flags |= ACKED;
             (self.acked, self.edge) = (ack, edge);
         }
         self.follow(ack, edge);
         if after(self.acked, self.next) && self.flags & (BASED | FIN) == BASED {
-            self.wait(holes, owner, now);
+            self.wait(holes, owner, self.acked != before, now);
         }
+    }
+
+    /// Whether what was sent by someone who had received everything before `ack` has to wait for this lane.
+    pub const fn is_short_of(&self, ack: u32) -> bool {
+        self.hole != NONE && after(ack, self.next)
+    }
+
+    /// Whether an acknowledgement is of bytes that may have been sent: others hold up nothing.
+    pub const fn may_have_sent(&self, ack: u32) -> bool {
+        !after(ack, self.next) || !self.is_beyond_window(ack.wrapping_sub(self.next))
+    }
+
+    /// What comes next, when it was captured and waits for the other lane.
+    pub fn head(&self, holes: &Holes) -> Option<Head> {
+        holes.get(self.hole)?.head()
     }
 
     /// Whether a segment at `seq` may be of this lane. One that is not says nothing of the other lane either
@@ -165,18 +198,24 @@ impl Lane {
         after(to, from) && (after(to, self.next) || !after(from, self.next))
     }
 
-    /// Bytes were acknowledged that were not captured: they may still come, but not for long.
+    /// Bytes were acknowledged that were not delivered. Those that were not captured may still come, but not for
+    /// long.
     #[cold]
-    fn wait(&mut self, holes: &mut Holes, owner: Owner, now: Now) {
+    fn wait(&mut self, holes: &mut Holes, owner: Owner, news: bool, now: Now) {
         if self.hole == NONE {
             self.hole = holes.open(owner, now);
         }
-        if holes.get(self.hole).is_some_and(|hole| hole.acked.is_none()) {
+        let starts = holes.change(self.hole, |hole| {
+            hole.told = if news { now.time } else { hole.told };
+            hole.acked.is_none() && hole.head().is_none()
+        });
+        if starts == Some(true) {
             holes.restart(self.hole, now, true);
         }
     }
 
-    /// Takes a segment. The lane must be based.
+    /// Takes a segment: delivers it if it is the next one and need not wait, holds it otherwise. The lane must
+    /// be based. What it holds then is for [`super::Pair::settle`].
     pub fn accept(
         &mut self,
         holes: &mut Holes,
@@ -185,13 +224,14 @@ impl Lane {
         now: Now,
         sink: &mut impl Sink,
     ) {
+        let dir = owner.dir;
         let (mut ahead, mut starts) = (0, true);
         match place(run.seq, self.next) {
             Place::Ahead(by) => ahead = by,
             Place::Behind(by) => {
                 let old = by.min(run.len);
                 if old > 0 {
-                    sink.note(Note::Retransmitted(u64::from(old)));
+                    sink.note(dir, Note::Retransmitted(u64::from(old)));
                     run.advance(old);
                     starts = false;
                 }
@@ -204,18 +244,18 @@ impl Lane {
         }
         if self.is_finished() {
             if run.len > 0 {
-                sink.note(Note::Dropped(DropReason::AfterFin, u64::from(run.len)));
+                sink.note(dir, Note::Dropped(DropReason::AfterFin, u64::from(run.len)));
             }
             return;
         }
         if ahead > 0 && self.is_beyond_window(ahead) {
-            sink.note(Note::Dropped(DropReason::OutOfWindow, u64::from(run.len)));
+            sink.note(dir, Note::Dropped(DropReason::OutOfWindow, u64::from(run.len)));
             return;
         }
-        if ahead == 0 && self.hole == NONE {
-            self.deliver(&mut run, u64::MAX, starts, now.time, sink);
+        if ahead == 0 && self.hole == NONE && run.needs.is_none() {
+            self.deliver(dir, &mut run, u64::MAX, starts, now.time, sink);
             if run.fin {
-                self.finish(now.time, sink);
+                self.finish(dir, now.time, sink);
             }
             return;
         }
@@ -224,14 +264,14 @@ impl Lane {
         }
         let Some(pos) = holes.get(self.hole).map(|hole| hole.pos) else { return };
         let at = pos.saturating_add(u64::from(ahead));
-        self.end(holes, at, &mut run, sink);
-        if ahead == 0 {
-            self.fill(holes, run, starts, now, sink);
+        self.end(holes, dir, at, &mut run, now, sink);
+        if ahead == 0 && run.needs.is_none() {
+            self.fill(holes, dir, run, starts, now, sink);
         } else {
-            sink.note(Note::OutOfOrder);
-            self.hold(holes, at, run, starts, now, sink);
+            let is_next = holes.get(self.hole).is_some_and(|hole| hole.reaches(at));
+            sink.note(dir, if ahead == 0 || is_next { Note::Early } else { Note::OutOfOrder });
+            self.hold(holes, dir, at, run, starts, now, sink);
         }
-        self.settle(holes, now, false, pos, sink);
     }
 
     /// Whether a segment starts so far beyond the window that it is forged, or of another flow.
@@ -241,44 +281,56 @@ impl Lane {
     }
 
     /// Notes the FIN of a run at `at`, and cuts off what lies beyond the one that is known, held or not.
-    fn end(&self, holes: &mut Holes, at: u64, run: &mut Run<'_>, sink: &mut impl Sink) {
+    fn end(&self, holes: &mut Holes, dir: Dir, at: u64, run: &mut Run<'_>, now: Now, sink: &mut impl Sink) {
         let end = at.saturating_add(u64::from(run.len));
-        let fin = run.fin.then_some(end);
+        let Now { time: seen, elapsed } = now;
+        let fin = run.fin.then_some(Fin { pos: end, seen, elapsed, needs: run.needs });
         let known = holes.change(self.hole, |hole| {
             let first = hole.fin.is_none().then_some(fin).flatten();
             hole.fin = hole.fin.or(fin);
-            (hole.fin, first.map_or(0, |fin| hole.truncate(fin)))
+            (hole.fin, first.map_or(0, |fin| hole.truncate(fin.pos)))
         });
         let Some((Some(fin), held)) = known else { return };
         if held > 0 {
-            sink.note(Note::Dropped(DropReason::AfterFin, held));
+            sink.note(dir, Note::Dropped(DropReason::AfterFin, held));
         }
-        let beyond = u32::try_from(end.saturating_sub(fin)).unwrap_or(u32::MAX).min(run.len);
+        let beyond = u32::try_from(end.saturating_sub(fin.pos)).unwrap_or(u32::MAX).min(run.len);
         if beyond > 0 {
-            sink.note(Note::Dropped(DropReason::AfterFin, u64::from(beyond)));
+            sink.note(dir, Note::Dropped(DropReason::AfterFin, u64::from(beyond)));
             run.len = run.len.saturating_sub(beyond);
             run.bytes = run.bytes.get(..run.len as usize).unwrap_or(run.bytes);
         }
     }
 
     /// Delivers the first bytes of a run, `limit` at most, and the gap where it was cut.
-    fn deliver(&mut self, run: &mut Run<'_>, limit: u64, starts: bool, time: Nanos, sink: &mut impl Sink) {
+    fn deliver(
+        &mut self,
+        dir: Dir,
+        run: &mut Run<'_>,
+        limit: u64,
+        starts: bool,
+        time: Nanos,
+        sink: &mut impl Sink,
+    ) {
         let n = u32::try_from(limit).unwrap_or(u32::MAX).min(run.len);
         let bytes = run.advance(n);
         self.next = self.next.wrapping_add(n);
         if !bytes.is_empty() {
-            sink.bytes(bytes, time, starts);
+            sink.bytes(dir, bytes, time, starts);
         }
         let cut = u64::from(n).saturating_sub(bytes.len() as u64);
         if cut > 0 {
-            sink.gap(cut, GapCause::Cut, time);
+            sink.gap(dir, cut, GapCause::Cut, time);
         }
     }
 
-    /// Delivers a run that starts at the next byte, where pieces are held behind it. They were there first.
+    /// Delivers a run that starts at the next byte and need not wait, where pieces are held behind it. They were
+    /// there first, so their bytes win. The run says that their sender had not received more than was delivered:
+    /// what it has of a piece needs to wait no longer, but a piece goes as a whole, so then the rest waits.
     fn fill(
         &mut self,
         holes: &mut Holes,
+        dir: Dir,
         mut run: Run<'_>,
         mut starts: bool,
         now: Now,
@@ -286,25 +338,35 @@ impl Lane {
     ) {
         while run.len > 0 {
             let Some(hole) = holes.get(self.hole) else { return };
-            let room = hole.first().map_or(u64::MAX, |first| first.saturating_sub(hole.pos));
+            let pos = hole.pos;
+            let room = hole.pieces.first_key_value().map_or(u64::MAX, |(first, _)| first.saturating_sub(pos));
             if room > 0 {
                 let before = run.len;
-                self.deliver(&mut run, room, starts, now.time, sink);
+                self.deliver(dir, &mut run, room, starts, now.time, sink);
                 let n = before.saturating_sub(run.len);
                 holes.change(self.hole, |hole| hole.pos = hole.pos.saturating_add(u64::from(n)));
+            } else if hole.head().is_some_and(|head| head.needs.is_some()) {
+                self.hold(holes, dir, pos, run, starts, now, sink);
+                return;
             } else {
-                let len = self.pop(holes, now.time, sink);
+                let len = self.pop(holes, dir, sink);
                 let overlap = u32::try_from(len).unwrap_or(u32::MAX).min(run.len);
-                sink.note(Note::Overlap(u64::from(overlap)));
+                sink.note(dir, Note::Overlap(u64::from(overlap)));
                 run.advance(overlap);
             }
             starts = false;
         }
-        holes.change(self.hole, |hole| hole.floor = hole.floor.max(now.time));
     }
 
-    /// Delivers the piece that starts at the next byte and returns its length.
-    fn pop(&mut self, holes: &mut Holes, time: Nanos, sink: &mut impl Sink) -> u64 {
+    /// Delivers the piece that starts at the next byte, each of its bytes with the time when it was captured, or
+    /// ends the lane there. Returns the length of the piece.
+    pub fn pop(&mut self, holes: &mut Holes, dir: Dir, sink: &mut impl Sink) -> u64 {
+        if let Some(fin) = holes.get(self.hole).and_then(|hole| hole.fin.filter(|fin| fin.pos == hole.pos)) {
+            holes.close(self.hole);
+            self.hole = NONE;
+            self.finish(dir, fin.seen, sink);
+            return 0;
+        }
         let piece = holes.change(self.hole, |hole| {
             let piece = hole.pop()?;
             hole.pos = hole.pos.saturating_add(piece.len);
@@ -313,74 +375,88 @@ impl Lane {
         let Some(Some(piece)) = piece else { return 0 };
         self.next = self.next.wrapping_add(low_bits(piece.len));
         if piece.is_cut() {
-            sink.gap(piece.len, GapCause::Cut, time);
+            sink.gap(dir, piece.len, GapCause::Cut, piece.seen);
         } else {
-            sink.bytes(&piece.bytes, time, piece.starts);
+            piece.segments().for_each(|(bytes, time, starts)| sink.bytes(dir, bytes, time, starts));
         }
         piece.len
     }
 
-    /// Keeps a run that starts beyond the next byte.
-    fn hold(&self, holes: &mut Holes, at: u64, run: Run<'_>, starts: bool, now: Now, sink: &mut impl Sink) {
+    /// Keeps a run that cannot be delivered yet.
+    #[expect(clippy::too_many_arguments, reason = "a run, and where it goes")]
+    fn hold(
+        &self,
+        holes: &mut Holes,
+        dir: Dir,
+        at: u64,
+        run: Run<'_>,
+        starts: bool,
+        now: Now,
+        sink: &mut impl Sink,
+    ) {
         let captured = at.saturating_add(run.bytes.len() as u64);
         let end = at.saturating_add(u64::from(run.len));
-        let fresh = Fresh { bytes: Some(run.bytes), seen: now.time, elapsed: now.elapsed };
+        let Now { time: seen, elapsed } = now;
+        let fresh = Fresh { bytes: Some(run.bytes), seen, elapsed, needs: run.needs };
         let overlap = holes.change(self.hole, |hole| {
             let overlap = hole.insert(at, captured, fresh, starts);
             overlap.saturating_add(hole.insert(captured, end, Fresh { bytes: None, ..fresh }, false))
         });
         if let Some(overlap) = overlap.filter(|overlap| *overlap > 0) {
-            sink.note(Note::Overlap(overlap));
+            sink.note(dir, Note::Overlap(overlap));
         }
     }
 
-    /// Delivers what now follows without a hole, ends the lane where its FIN is, and closes or restarts the
-    /// hole. The lane stood at `before`. Pieces behind a gap carry the time they were seen, others that of
-    /// the segment that let them through.
-    pub(super) fn settle(
-        &mut self,
-        holes: &mut Holes,
-        now: Now,
-        behind_gap: bool,
-        before: u64,
-        sink: &mut impl Sink,
-    ) {
-        loop {
-            let Some(hole) = holes.get(self.hole) else { return };
-            if hole.fin == Some(hole.pos) {
-                let time = if behind_gap { hole.floor } else { now.time };
-                holes.close(self.hole);
-                self.hole = NONE;
-                self.finish(time, sink);
-                return;
-            }
-            if hole.first() != Some(hole.pos) {
-                break;
-            }
-            let seen = hole.pieces.first_key_value().map_or(now.time, |(_, piece)| piece.seen);
-            let time = if behind_gap { seen.max(hole.floor) } else { now.time };
-            self.pop(holes, time, sink);
-            holes.change(self.hole, |hole| hole.floor = hole.floor.max(time));
-        }
-        let Some(hole) = holes.get(self.hole) else { return };
+    /// Closes the hole when nothing is left in it, and returns whether that was so. Starts its wait anew when
+    /// the lane moved, or waits for something else than before.
+    pub fn rest(&mut self, holes: &mut Holes, now: Now) -> bool {
+        let Some(hole) = holes.get(self.hole) else { return false };
+        let ready = hole.head().is_some();
         let acked = self.has(ACKED) && after(self.acked, self.next);
         if hole.pieces.is_empty() && hole.fin.is_none() && !acked {
             holes.close(self.hole);
             self.hole = NONE;
-        } else if hole.pos != before {
-            holes.restart(self.hole, now, acked);
+            return true;
         }
+        if (hole.pos, ready) != (hole.stood, hole.stood_ready) {
+            holes.restart(self.hole, now, acked && !ready);
+        }
+        false
     }
 
-    fn finish(&mut self, time: Nanos, sink: &mut impl Sink) {
+    /// How many bytes are missing at the hole, and the time of the gap that they would be: when the first byte
+    /// behind it was captured, or else what acknowledged it. `acked`: only what the receiver has acknowledged.
+    pub fn missing(&self, holes: &Holes, only_acked: bool) -> Option<(u64, Nanos)> {
+        let hole = holes.get(self.hole)?;
+        let ahead = match self.has(ACKED) && after(self.acked, self.next) {
+            true => u64::from(self.acked.wrapping_sub(self.next)),
+            false => 0,
+        };
+        let (missing, time) = match hole.known() {
+            Some((known, seen)) => {
+                let missing = known.saturating_sub(hole.pos);
+                (if only_acked { missing.min(ahead) } else { missing }, seen)
+            }
+            None => (ahead, hole.told),
+        };
+        (missing > 0).then_some((missing, time))
+    }
+
+    /// Goes on behind missing bytes.
+    pub fn skip(&mut self, holes: &mut Holes, missing: u64) {
+        self.next = self.next.wrapping_add(low_bits(missing));
+        holes.change(self.hole, |hole| hole.pos = hole.pos.saturating_add(missing));
+    }
+
+    fn finish(&mut self, dir: Dir, time: Nanos, sink: &mut impl Sink) {
         self.next = self.next.wrapping_add(1);
         self.flags |= FIN;
-        sink.eof(time);
+        sink.eof(dir, time);
     }
 }
 
 /// A distance within sequence space.
-pub(super) fn low_bits(n: u64) -> u32 {
+fn low_bits(n: u64) -> u32 {
     u32::try_from(n & u64::from(u32::MAX)).unwrap_or_default()
 }
 

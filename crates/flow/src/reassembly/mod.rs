@@ -1,8 +1,8 @@
 //! Lanes: segments in any order in, bytes in order out.
 //!
-//! * In: the segments of one direction, and what the other one acknowledged of it.
-//! * Out: what [`Sink`] is told, in the order of the stream.
-//! * Owned: nothing per lane but its [`Lane`] of 20 bytes; what is out of order lies in [`Holes`].
+//! * In: the segments of both directions, and what each acknowledged of the other.
+//! * Out: what [`Sink`] is told, in the order of each stream, and each after what its sender had received.
+//! * Owned: nothing per lane but its [`Lane`] of 20 bytes; what is held lies in [`Holes`].
 //! * Bounded by: the budgets of [`HoldLimits`]; one segment may exceed them for the length of a call.
 //! * Lost: nothing. What cannot be held is delivered behind a gap.
 #![deny(
@@ -15,27 +15,27 @@
     clippy::string_slice
 )]
 
-mod give_up;
 mod hole;
 mod holes;
 mod lane;
+mod pair;
 mod seq;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use give_up::Until;
 pub(crate) use holes::{Holes, Owner};
 pub(crate) use lane::{ISN, Lane, RESET, Run, SYN};
+pub(crate) use pair::Pair;
 
 use crate::{DropReason, GapCause};
-use model::Nanos;
+use model::{Dir, Nanos};
 
-/// Where a lane's bytes go.
+/// Where the bytes of two lanes go.
 pub(crate) trait Sink {
-    fn bytes(&mut self, bytes: &[u8], time: Nanos, segment_start: bool);
-    fn gap(&mut self, missing: u64, why: GapCause, time: Nanos);
-    fn eof(&mut self, time: Nanos);
-    fn note(&mut self, note: Note);
+    fn bytes(&mut self, dir: Dir, bytes: &[u8], time: Nanos, segment_start: bool);
+    fn gap(&mut self, dir: Dir, missing: u64, why: GapCause, time: Nanos);
+    fn eof(&mut self, dir: Dir, time: Nanos);
+    fn note(&mut self, dir: Dir, note: Note);
 }
 
 /// What else became of a segment.
@@ -45,8 +45,10 @@ pub(crate) enum Note {
     Retransmitted(u64),
     /// So many of its bytes were held already.
     Overlap(u64),
-    /// It is held.
+    /// It is held, and bytes before it are missing.
     OutOfOrder,
+    /// It is held until the other lane has come as far as its sender had received.
+    Early,
     /// So many of its bytes go no further.
     Dropped(DropReason, u64),
 }
@@ -56,7 +58,7 @@ pub(crate) enum Note {
 pub(crate) struct Now {
     /// Packet time.
     pub time: Nanos,
-    /// Nanoseconds of the table's clock.
+    /// The same in nanoseconds of the table's clock.
     pub elapsed: u64,
 }
 

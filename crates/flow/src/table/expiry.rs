@@ -1,13 +1,13 @@
 //! When flows end without saying so.
 
 use super::{EXPIRED_PER_TICK, GRAIN, Table};
-use crate::clock::ticks;
+use crate::clock::{silent, tick, ticks};
 use crate::flow::Class;
 use crate::limits::nanos;
 use crate::list::NONE;
-use crate::reassembly::{Now, RESET, Until};
-use crate::{Consumer, End, GapCause, Limits};
-use model::{Dir, Nanos};
+use crate::reassembly::{Now, RESET};
+use crate::{Consumer, End, Limits};
+use model::Nanos;
 
 /// One slot in so many is for flows that are not established: while they have more than that, they make room
 /// for each other, and a flood of them pushes out nothing else. While they have less, the flow that was seen
@@ -34,26 +34,22 @@ impl<S> Table<S> {
     /// Tells the table what time it is, by the packets. Closes what has been silent too long; a bounded number
     /// per call, so that it may be called with every batch.
     pub fn tick<C: Consumer<State = S>>(&mut self, now: Nanos, consumer: &mut C) {
-        self.clock.advance(now);
-        let now = Now { time: self.clock.last, elapsed: self.clock.elapsed };
+        let now = Now { time: now, elapsed: self.clock.advance(now) };
         for _ in 0..EXPIRED_PER_TICK {
-            let (acked, held) = (
-                self.holes.overdue_acked(now.elapsed, self.hold.reorder),
-                self.holes.overdue_held(now.elapsed, self.hold.hold),
-            );
-            let (owner, until, why) = match (acked, held) {
-                (Some(owner), _) => (owner, Until::Acked, GapCause::Acked),
-                (None, Some(owner)) => (owner, Until::First, GapCause::Hold),
-                (None, None) => break,
+            let acked = self.holes.overdue_acked(now.elapsed, self.hold.reorder);
+            let Some(owner) = acked.or_else(|| self.holes.overdue_held(now.elapsed, self.hold.hold)) else {
+                break;
             };
-            self.give_up(owner.slot, Dir::BOTH[usize::from(owner.dir)], until, why, now, consumer);
+            self.expire(owner.slot, now, consumer);
         }
         let mut left = EXPIRED_PER_TICK;
         for class in 0..Class::COUNT {
-            while left > 0 && self.lists[class].oldest() != NONE && self.is_stale(self.lists[class].oldest())
+            while left > 0
+                && let at = self.lists[class].oldest()
+                && at != NONE
+                && self.is_stale(at, now)
             {
                 left -= 1;
-                let at = self.lists[class].oldest();
                 self.close(at, self.end_of(at, End::Timeout), now, consumer);
             }
         }
@@ -77,10 +73,9 @@ impl<S> Table<S> {
     }
 
     /// Whether a flow has been silent for longer than it may.
-    pub(super) fn is_stale(&self, at: u32) -> bool {
+    pub(super) fn is_stale(&self, at: u32, now: Now) -> bool {
         let slot = &self.slots[at as usize];
-        let silent = self.clock.tick().wrapping_sub(slot.stamp);
-        silent > self.timeouts[slot.flow.class as usize].saturating_add(GRAIN)
+        silent(tick(now.elapsed), slot.stamp) > self.timeouts[slot.flow.class as usize].saturating_add(GRAIN)
     }
 
     /// How a flow ended, when it is closed because of `otherwise`: it may have ended long before.
@@ -119,9 +114,9 @@ impl<S> Table<S> {
     }
 
     fn least_recent(&self, classes: &[Class]) -> u32 {
-        let tick = self.clock.tick();
+        let tick = tick(self.clock.elapsed);
         let oldest = classes.iter().map(|class| self.lists[*class as usize].oldest());
-        let silent = |at: &u32| tick.wrapping_sub(self.slots[*at as usize].stamp);
+        let silent = |at: &u32| silent(tick, self.slots[*at as usize].stamp);
         oldest.filter(|at| *at != NONE).max_by_key(silent).unwrap_or(NONE)
     }
 }

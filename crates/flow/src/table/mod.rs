@@ -106,10 +106,9 @@ impl<S> Table<S> {
         time: Nanos,
         consumer: &mut C,
     ) {
-        self.clock.advance(time);
+        let now = Now { time, elapsed: self.clock.advance(time) };
         self.counters.packets += 1;
         self.counters.bytes += u64::from(wire_len);
-        let now = Now { time, elapsed: self.clock.elapsed };
         self.route(packet, wire_len, now, consumer, 0);
     }
 

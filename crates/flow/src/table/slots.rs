@@ -1,11 +1,12 @@
 //! Slots: where flows live. A slot is used again under another generation.
 
 use super::Table;
+use crate::clock::{silent, tick};
 use crate::flow::{Class, UNSET};
 use crate::key::Key;
 use crate::list::{Link, Linked, NONE};
-use crate::reassembly::{Lane, Now, Until};
-use crate::{Consumer, End, Flow, FlowId, GapCause, Seen, Side};
+use crate::reassembly::{Lane, Now};
+use crate::{Consumer, End, Flow, FlowId, Seen, Side};
 use model::{Dir, FiveTuple};
 
 /// A flow and what the table keeps for it: 256 bytes beside the consumer's state.
@@ -63,7 +64,7 @@ impl<S> Table<S> {
             class,
         };
         let state = Some(consumer.open(&flow, now.time));
-        let stamp = self.clock.tick();
+        let stamp = tick(now.elapsed);
         let slot = Slot { flow, lanes: [Lane::NEW; 2], link: Link::UNLINKED, stamp, isn: 0, state };
         match self.slots.get_mut(at as usize) {
             Some(place) => {
@@ -72,7 +73,7 @@ impl<S> Table<S> {
             }
             None => self.slots.push(slot),
         }
-        self.lists[class as usize].push(&mut self.slots, at);
+        self.enlist(at);
         let Self { index, slots, seed, parts, .. } = self;
         index.insert_unique(hash, at, |at| Key::of(&slots[*at as usize].flow).hash(seed, *parts));
         self.live += 1;
@@ -83,12 +84,11 @@ impl<S> Table<S> {
 
     /// Closes a flow: its holes become gaps, its consumer hears of it, its slot is free.
     pub(super) fn close<C: Consumer<State = S>>(&mut self, at: u32, end: End, now: Now, consumer: &mut C) {
-        for dir in Dir::BOTH {
-            self.give_up(at, dir, Until::End, GapCause::Close, now, consumer);
+        if self.has_hole(at) {
+            self.give_up(at, now, consumer);
         }
         let slot = &mut self.slots[at as usize];
         let Some(state) = slot.state.take() else { return };
-        slot.lanes.iter_mut().for_each(|lane| lane.release(&mut self.holes));
         consumer.close(&slot.flow, state, end, now.time);
         let class = slot.flow.class;
         slot.flow.id.generation = slot.flow.id.generation.wrapping_add(1);
@@ -105,22 +105,28 @@ impl<S> Table<S> {
     }
 
     /// Notes that a flow was seen.
-    pub(super) fn touch(&mut self, at: u32) {
-        let tick = self.clock.tick();
+    pub(super) fn touch(&mut self, at: u32, now: Now) {
         let slot = &self.slots[at as usize];
-        if tick.wrapping_sub(slot.stamp) >= super::GRAIN && slot.flow.class != Class::Closed {
-            self.place(at, slot.flow.class);
+        if silent(tick(now.elapsed), slot.stamp) >= super::GRAIN && slot.flow.class != Class::Closed {
+            self.place(at, slot.flow.class, now);
         }
     }
 
     /// Puts a flow at the end of a list.
-    pub(super) fn place(&mut self, at: u32, class: Class) {
-        let stamp = self.clock.tick();
+    pub(super) fn place(&mut self, at: u32, class: Class, now: Now) {
         let slot = &mut self.slots[at as usize];
         let was = std::mem::replace(&mut slot.flow.class, class);
-        slot.stamp = stamp;
+        slot.stamp = tick(now.elapsed);
         self.lists[was as usize].remove(&mut self.slots, at);
-        self.lists[class as usize].push(&mut self.slots, at);
+        self.enlist(at);
+    }
+
+    /// Adds a flow that is in no list to that of its class, by its stamp.
+    fn enlist(&mut self, at: u32) {
+        let slot = &self.slots[at as usize];
+        let (class, stamp) = (slot.flow.class, slot.stamp);
+        let is_before = |before: &Slot<S>| silent(before.stamp, stamp) == 0;
+        self.lists[class as usize].push_after(&mut self.slots, at, is_before);
     }
 }
 

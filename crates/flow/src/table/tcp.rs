@@ -1,10 +1,10 @@
 //! Segments: which flow they belong to, how it begins and how it ends.
 
 use super::{GRAIN, Table};
+use crate::clock::{silent, tick};
 use crate::flow::{Class, Seen, UNSET, UNSURE, micros_between};
 use crate::key::Key;
-use crate::list::NONE;
-use crate::reassembly::{ISN, Lane, Now, Owner, RESET, Run, SYN};
+use crate::reassembly::{ISN, Lane, Now, Owner, RESET, Run, SYN, Sink};
 use crate::{Consumer, DropReason, End};
 use model::{Dir, Transport};
 use wire::{Packet, Segment, TcpFlags};
@@ -46,12 +46,16 @@ impl<S> Table<S> {
         {
             return;
         }
-        if let Some((at, _)) = found.filter(|(at, _)| self.is_stale(*at)) {
+        // As if the table had been told the time just before.
+        if let Some((at, _)) = found.filter(|(at, _)| self.has_hole(*at)) {
+            self.expire(at, now, consumer);
+        }
+        if let Some((at, _)) = found.filter(|(at, _)| self.is_stale(*at, now)) {
             self.close(at, self.end_of(at, End::Timeout), now, consumer);
             found = None;
         }
         if let Some((at, dir)) = found.filter(|_| segment.flags.syn()) {
-            match self.fit(at, dir, segment) {
+            match self.fit(at, dir, segment, now) {
                 Fit::Belongs => {}
                 Fit::Foreign => {
                     let bytes = u64::from(segment.payload_len);
@@ -75,15 +79,14 @@ impl<S> Table<S> {
                 }
             },
         };
-        self.touch(at);
+        self.touch(at, now);
         self.take(at, dir, segment, wire_len, now, consumer);
-        let slot = &self.slots[at as usize];
-        if slot.lanes[0].hole & slot.lanes[1].hole != NONE {
+        if self.has_hole(at) {
             self.poll(at, now, consumer);
         }
         let slot = &self.slots[at as usize];
         if slot.flow.class != Class::Established || slot.lanes.iter().any(Lane::is_finished) {
-            self.classify(at, segment.flags.syn());
+            self.classify(at, segment.flags.syn(), now);
         }
     }
 
@@ -112,7 +115,7 @@ impl<S> Table<S> {
         let Some(state) = slot.state.as_mut() else { return false };
         let is_plain = segment.flags.0 & PLAIN_MASK == TcpFlags::ACK.0
             && matches!(slot.flow.class, Class::Quiet | Class::Established)
-            && self.clock.tick().wrapping_sub(slot.stamp) < GRAIN
+            && tick(now.elapsed).wrapping_sub(slot.stamp) < GRAIN
             && segment.window > 0
             && side.payload_bytes > 0
             && len > 0
@@ -132,12 +135,12 @@ impl<S> Table<S> {
     }
 
     /// Whether a SYN or SYN-ACK belongs to the flow of its five-tuple.
-    fn fit(&self, at: u32, dir: Dir, segment: &Segment<'_>) -> Fit {
+    fn fit(&self, at: u32, dir: Dir, segment: &Segment<'_>, now: Now) -> Fit {
         let slot = &self.slots[at as usize];
         let from_client = dir == Dir::ToServer;
         let isn = slot.lanes[0].has(ISN).then_some(slot.isn);
         let is_opening = slot.flow.class == Class::Opening;
-        let silent = self.clock.tick().wrapping_sub(slot.stamp);
+        let silent = silent(tick(now.elapsed), slot.stamp);
         let belongs = match (segment.flags.ack(), from_client) {
             // The SYN again.
             (false, true) | (true, true) if isn.is_some() => isn == Some(segment.seq),
@@ -209,7 +212,7 @@ impl<S> Table<S> {
             side.fins = side.fins.saturating_add(u8::from(flags.fin()));
             side.resets = side.resets.saturating_add(u8::from(flags.rst()));
             if flags.rst() {
-                self.reset(at, dir, segment);
+                self.reset(at, dir, segment, now);
                 return;
             }
         }
@@ -218,12 +221,15 @@ impl<S> Table<S> {
         } else if segment.window == 0 {
             side.zero_windows = side.zero_windows.saturating_add(1);
         }
+        let mut needs = None;
         if flags.ack() && slot.lanes[dir.index()].is_near(segment.seq) {
             let shift = if flags.syn() { 0 } else { slot.lanes[dir.index()].scale };
-            let window = u32::from(segment.window) << shift;
-            let owner = Owner { slot: at, dir: dir.reverse().index() as u8 };
-            let lane = &mut slot.lanes[dir.reverse().index()];
-            lane.acknowledged(&mut self.holes, owner, segment.ack, segment.ack.wrapping_add(window), now);
+            let edge = segment.ack.wrapping_add(u32::from(segment.window) << shift);
+            let owner = Owner { slot: at, dir: dir.reverse() };
+            let other = &mut slot.lanes[dir.reverse().index()];
+            let plausible = other.may_have_sent(segment.ack);
+            other.acknowledged(&mut self.holes, owner, segment.ack, edge, now);
+            needs = (plausible && other.is_short_of(segment.ack)).then_some(segment.ack);
             if slot.flow.class == Class::Opening && !flags.syn() {
                 slot.handshake_done(dir, now);
             }
@@ -237,13 +243,15 @@ impl<S> Table<S> {
             return;
         }
         let seq = if flags.syn() { segment.seq.wrapping_add(1) } else { segment.seq };
-        let Some((lane, mut outlet)) = slot.outlet(dir, &mut self.counters, consumer) else { return };
-        if !flags.fin() && segment.payload.len() as u64 == u64::from(len) && lane.take(seq, len) {
-            crate::reassembly::Sink::bytes(&mut outlet, segment.payload, now.time, true);
+        let Some((lanes, mut outlet)) = slot.outlet(&mut self.counters, consumer) else { return };
+        let lane = &mut lanes[dir.index()];
+        let is_plain = !flags.fin() && segment.payload.len() as u64 == u64::from(len) && needs.is_none();
+        if is_plain && lane.take(seq, len) {
+            outlet.bytes(dir, segment.payload, now.time, true);
             return;
         }
         if !lane.is_based() {
-            lane.base(seq);
+            lane.base_at(seq);
         }
         if len == 1 && !flags.syn() && !flags.fin() && seq == lane.next.wrapping_sub(1) {
             // A keep-alive probe may carry the byte before the next one, whatever it says.
@@ -251,14 +259,14 @@ impl<S> Table<S> {
             outlet.counters.retransmitted_bytes += 1;
             return;
         }
-        let owner = Owner { slot: at, dir: dir.index() as u8 };
-        let run = Run { seq, bytes: segment.payload, len, fin: flags.fin() };
+        let owner = Owner { slot: at, dir };
+        let run = Run { seq, bytes: segment.payload, len, fin: flags.fin(), needs };
         lane.accept(&mut self.holes, owner, run, now, &mut outlet);
     }
 
     /// A reset: ends the flow if its receiver would believe it.
     #[cold]
-    fn reset(&mut self, at: u32, dir: Dir, segment: &Segment<'_>) {
+    fn reset(&mut self, at: u32, dir: Dir, segment: &Segment<'_>, now: Now) {
         let slot = &mut self.slots[at as usize];
         let lane = &slot.lanes[dir.index()];
         let other = &slot.lanes[dir.reverse().index()];
@@ -278,12 +286,12 @@ impl<S> Table<S> {
         }
         slot.lanes[dir.index()].flags |= RESET;
         if slot.flow.class != Class::Closed {
-            self.place(at, Class::Closed);
+            self.place(at, Class::Closed, now);
         }
     }
 
     /// Moves a flow to the list that it belongs to by now.
-    fn classify(&mut self, at: u32, syn: bool) {
+    fn classify(&mut self, at: u32, syn: bool, now: Now) {
         let slot = &self.slots[at as usize];
         let flow = &slot.flow;
         let class = if flow.class == Class::Closed || slot.lanes.iter().all(|lane| lane.is_finished()) {
@@ -296,7 +304,7 @@ impl<S> Table<S> {
             Class::Quiet
         };
         if class != flow.class {
-            self.place(at, class);
+            self.place(at, class, now);
         }
     }
 }

@@ -22,7 +22,7 @@ impl<S> Table<S> {
         let key = Key::new(packet, Transport::Udp, datagram.src_port, datagram.dst_port);
         let hash = key.hash(&self.seed, self.parts);
         let mut found = self.find(hash, &key);
-        if let Some((at, _)) = found.filter(|(at, _)| self.is_stale(*at)) {
+        if let Some((at, _)) = found.filter(|(at, _)| self.is_stale(*at, now)) {
             self.close(at, End::Timeout, now, consumer);
             found = None;
         }
@@ -31,7 +31,7 @@ impl<S> Table<S> {
             let dir = if from_client { Dir::ToServer } else { Dir::ToClient };
             (self.open(&key, hash, dir, (Seen::Handshake, Class::OneWay), now, consumer), dir)
         });
-        self.touch(at);
+        self.touch(at, now);
         let slot = &mut self.slots[at as usize];
         let flow = &mut slot.flow;
         flow.last = flow.last.max(now.time);
@@ -46,7 +46,7 @@ impl<S> Table<S> {
         }
         let slot = &self.slots[at as usize];
         if slot.flow.class == Class::OneWay && slot.flow.sides.iter().all(|side| side.packets > 0) {
-            self.place(at, Class::TwoWay);
+            self.place(at, Class::TwoWay, now);
         }
     }
 }

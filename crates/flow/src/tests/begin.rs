@@ -63,10 +63,28 @@ fn ports_orient_a_flow_joined_in_its_middle() {
 #[test]
 fn a_flow_joined_in_its_middle_starts_with_its_first_data() {
     let mut bench = Bench::new(Limits::default());
-    bench.c(2000, 5000, ACK, b"cd").c(1998, 5000, ACK, b"abcdef").s(9000, 2004, ACK, b"x");
+    bench.c(2000, 5000, ACK, b"cd").c(1998, 5000, ACK, b"abcdef").s(5000, 2004, ACK, b"x");
     assert_eq!((bench.request().as_str(), bench.response().as_str()), ("cdef", "x"));
     assert_eq!(bench.counters().retransmitted_bytes, 4, "what came before the base is old");
     assert_eq!(bench.counters().opened_middle, 1);
+}
+
+#[test]
+fn an_acknowledgement_says_where_the_other_lane_was_joined() {
+    // Two bytes of the response are missing, unless they still come.
+    let mut bench = Bench::new(Limits::default());
+    bench.c(2000, 5000, ACK, b"GET").s(5002, 2003, ACK, b"0 OK");
+    assert_eq!((bench.request().as_str(), bench.response().as_str()), ("GET", ""));
+    bench.c(2003, 5006, ACK, b"").wait(60);
+    assert_eq!(bench.response(), "??0 OK");
+    // What comes after its acknowledgement is not old.
+    let mut bench = Bench::new(Limits::default());
+    bench.c(2000, 5000, ACK, b"GET").c(2003, 5006, ACK, b"").s(5000, 2003, ACK, b"200 OK");
+    assert_eq!((bench.response().as_str(), bench.counters().gaps), ("200 OK", [0; 5]));
+    // Farther away than the window allows, the acknowledgement is of something else.
+    let mut bench = Bench::new(Limits::default());
+    bench.c(2000, 5000, ACK, b"GET").s(5001 + (1000 << 7), 2003, ACK, b"200 OK");
+    assert_eq!((bench.response().as_str(), bench.counters().gaps), ("200 OK", [0; 5]));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Segments out of order, twice, cut, or missing.
 
 use super::*;
+use crate::testkit::FIN;
 
 #[test]
 fn segments_are_put_in_order_and_the_first_bytes_win() {
@@ -18,7 +19,11 @@ fn segments_are_put_in_order_and_the_first_bytes_win() {
             _ => None,
         })
         .collect();
-    assert_eq!(starts, [true, true], "small neighbours are one piece, which starts with a segment");
+    assert_eq!(
+        starts,
+        [true, true, true, false],
+        "ABcd, then EF, of which cdefgh has the middle and the rest"
+    );
 }
 
 #[test]
@@ -85,10 +90,20 @@ fn data_waits_for_the_hold_time() {
 }
 
 #[test]
-fn a_filled_hole_gives_its_bytes_the_time_of_the_last_one() {
+fn bytes_that_were_held_carry_the_time_when_they_were_captured() {
     let mut bench = Bench::opened(Limits::default());
-    bench.c(1002, 5000, ACK, b"cd").c(1000, 5000, ACK, b"ab");
-    assert!(bench.told.calls.iter().all(|call| call.time == Nanos(bench.now)));
+    let start = bench.now;
+    bench.c(1002, 5000, ACK, b"cd").c(1006, 5000, ACK, b"gh").c(1004, 5000, ACK, b"ef");
+    bench.c(1009, 5000, FIN | ACK, b"j").c(1000, 5000, ACK, b"ab").wait(6_000);
+    let times: Vec<i64> = bench.told.calls.iter().map(|call| (call.time.0 - start) / MS).collect();
+    assert_eq!(bench.request(), "abcdefgh?j$");
+    assert_eq!(times, [5, 1, 3, 2, 4, 4, 4], "a gap has the time of what follows it");
+    // Of a gap that nothing follows, that of the acknowledgement.
+    let mut bench = Bench::opened(Limits::default());
+    bench.s(5000, 1003, ACK, b"");
+    let told = bench.now;
+    bench.wait(70);
+    assert_eq!((bench.request().as_str(), bench.told.calls[0].time), ("???", Nanos(told)));
 }
 
 #[test]
