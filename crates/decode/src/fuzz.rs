@@ -113,21 +113,19 @@ fn within(whole: &[u8], part: &[u8]) -> bool {
 /// byte is the protocol, the second how the flow begins and into what size its pieces are cut.
 ///
 /// What is held and what comes out stays in its bounds. Where nothing is missing and nothing is wrong, the cut
-/// of the pieces of a lane changes nothing. (With the other lane between them it may: what is begun before its
-/// last byte has come is begun before or after what the other side says.)
+/// of the pieces changes nothing of the client's lane alone. (What the server says is read by what was asked,
+/// and what is begun before its last byte has come is begun before or after what the other side says.)
 pub fn decoders(bytes: &[u8]) {
     Talk::run(bytes, &Dir::BOTH, false);
     Talk::run(bytes, &Dir::BOTH, true);
-    for dir in Dir::BOTH {
-        let (Some(whole), Some(cut)) = (Talk::run(bytes, &[dir], false), Talk::run(bytes, &[dir], true))
-        else {
-            return;
-        };
-        if whole.is_plain && whole.driver.errors() == 0 && cut.driver.errors() == 0 {
-            let differs = whole.lines.iter().zip(&cut.lines).find(|(whole, cut)| whole != cut);
-            let same = whole.lines.len() == cut.lines.len() && differs.is_none();
-            assert!(same, "the cut of the pieces matters: {differs:#?}");
-        }
+    let asked = &[Dir::ToServer];
+    let (Some(whole), Some(cut)) = (Talk::run(bytes, asked, false), Talk::run(bytes, asked, true)) else {
+        return;
+    };
+    if whole.is_plain && whole.driver.errors() == 0 && cut.driver.errors() == 0 {
+        // A message that promises more than comes may be told in one case and waited for in the other.
+        let differs = whole.lines.iter().zip(&cut.lines).find(|(whole, cut)| whole != cut);
+        assert!(differs.is_none(), "{:?}: the cut matters: {differs:#?}", whole.driver.protocol());
     }
 }
 

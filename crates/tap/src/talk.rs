@@ -42,6 +42,8 @@ enum State {
     /// No payload yet.
     #[default]
     Silent,
+    /// No payload yet, and some is missing.
+    Missed,
     /// The protocol is not known yet.
     Listening(Box<Listening>),
     /// It is known.
@@ -56,6 +58,8 @@ struct Listening {
     candidates: Candidates,
     pieces: u8,
     likely: u8,
+    /// Bytes before those that are held are missing.
+    gap: bool,
     held: Vec<u8>,
     said: Vec<Piece>,
 }
@@ -92,7 +96,7 @@ impl Talk {
                 speaking.settle(side, flow, time);
             }
             State::Ignored => side.unknown(bytes),
-            State::Silent | State::Listening(_) => self.listen(side, flow, dir, bytes, time),
+            State::Silent | State::Missed | State::Listening(_) => self.listen(side, flow, dir, bytes, time),
         }
     }
 
@@ -111,7 +115,7 @@ impl Talk {
                 speaking.settle(side, flow, time);
             }
             State::Ignored => side.unknown(bytes),
-            State::Silent | State::Listening(_) => self.listen(side, flow, dir, bytes, time),
+            State::Silent | State::Missed | State::Listening(_) => self.listen(side, flow, dir, bytes, time),
         }
     }
 
@@ -133,8 +137,10 @@ impl Talk {
                 listening.held.clear();
                 listening.said.clear();
                 listening.candidates = Candidates::all(&flow.tuple);
+                listening.gap = true;
             }
-            State::Silent | State::Ignored => {}
+            State::Silent => self.0 = State::Missed,
+            State::Missed | State::Ignored => {}
         }
     }
 
@@ -166,7 +172,7 @@ impl Talk {
                 side.unknown(&listening.held);
             }
             State::Ignored => about.opaque = Some("unknown"),
-            State::Silent => about.opaque = Some("silent"),
+            State::Silent | State::Missed => about.opaque = Some("silent"),
         }
         side.sink.flow(flow, &about, end);
     }
@@ -184,14 +190,15 @@ impl Talk {
         if bytes.is_empty() {
             return;
         }
-        if matches!(self.0, State::Silent) {
+        if matches!(self.0, State::Silent | State::Missed) {
+            let gap = matches!(self.0, State::Missed);
             match side.detector.hint(&flow.tuple, time) {
                 Hint::Excluded => {
                     self.0 = State::Ignored;
                     return side.unknown(bytes);
                 }
                 Hint::Forced(protocol) => {
-                    let mut speaking = Speaking::open(side, flow, protocol);
+                    let mut speaking = Speaking::open(side, flow, protocol, gap);
                     speaking.piece(side, flow, dir, bytes, time);
                     self.0 = State::Speaking(speaking);
                     return;
@@ -202,6 +209,7 @@ impl Talk {
                         candidates: Candidates::all(&flow.tuple),
                         pieces: 0,
                         likely: 0,
+                        gap,
                         held: Vec::new(),
                         said: Vec::new(),
                     }));
@@ -216,7 +224,7 @@ impl Talk {
                 self.0 = State::Ignored;
             }
             Found::This(protocol) => {
-                let mut speaking = Speaking::open(side, flow, protocol);
+                let mut speaking = Speaking::open(side, flow, protocol, listening.gap);
                 let mut start = 0;
                 for piece in &listening.said {
                     let held = listening.held.get(start..piece.end).unwrap_or_default();
@@ -233,7 +241,7 @@ impl Listening {
     /// Holds a piece and asks the probes.
     fn hear(&mut self, flow: &Flow, dir: Dir, bytes: &[u8], time: Nanos) -> Found {
         let datagram = flow.tuple.transport == Transport::Udp;
-        let joined = !datagram && flow.start == Seen::Middle;
+        let joined = !datagram && (flow.start == Seen::Middle || self.gap);
         self.pieces = self.pieces.saturating_add(1);
         if joined {
             // Each segment may be the first one that starts with a message.
@@ -307,13 +315,14 @@ impl Listening {
 }
 
 impl Speaking {
-    fn open<S: Sink>(side: &mut Side<S>, flow: &Flow, protocol: Protocol) -> Box<Self> {
-        let whole = flow.start == Seen::Handshake || flow.tuple.transport == Transport::Udp;
+    /// A flow that speaks a protocol. `gap`: its first bytes are missing.
+    fn open<S: Sink>(side: &mut Side<S>, flow: &Flow, protocol: Protocol, gap: bool) -> Box<Self> {
+        let whole = (flow.start == Seen::Handshake && !gap) || flow.tuple.transport == Transport::Udp;
         let start = if whole { Start::Beginning } else { Start::Middle };
         side.detector.remember(flow.tuple.server, protocol, flow.last);
         // MySQL forbids a second command before the answer to the first (Protocol::Command phase).
         let mut pairs = Pairs::new(whole, protocol == Protocol::Mysql);
-        if side.started.is_some_and(|started| flow.first.0.saturating_sub(started.0) >= SILENCE_NS) {
+        if !gap && side.started.is_some_and(|started| flow.first.0.saturating_sub(started.0) >= SILENCE_NS) {
             pairs.joined_in_silence();
         }
         let about = About { protocol: Some(protocol), ..About::default() };

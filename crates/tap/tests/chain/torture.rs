@@ -165,7 +165,14 @@ fn show() {
                 );
             }
             for row in play(&damaged).rows {
-                println!("{:?} {} {} {:?} {}", check(kind, &row), row.start % 1_000_000_000_000, row.outcome.as_str(), row.reason, row.json);
+                println!(
+                    "{:?} {} {} {:?} {}",
+                    check(kind, &row),
+                    row.start % 1_000_000_000_000,
+                    row.outcome.as_str(),
+                    row.reason,
+                    row.json
+                );
             }
         }
     }

@@ -28,6 +28,7 @@ impl Mysql {
         let follows = waiting.is_some_and(|waiting| head.sequence == waiting.sequence.wrapping_add(1));
         if !*lane(&mut self.placed, Dir::ToClient) {
             if !(input.segment_start && follows && head.length > 0) {
+                self.lose_answer(input, out);
                 return Ok(Progress::consumed(input.bytes.len()));
             }
             *lane(&mut self.placed, Dir::ToClient) = true;
@@ -66,6 +67,14 @@ impl Mysql {
             },
             _ => self.tell(input, head, waiting, window, out),
         }
+    }
+
+    /// What was skipped may have been the answer to what is pending.
+    fn lose_answer(&mut self, input: &Input<'_>, out: &mut Out) {
+        for _ in &self.pending {
+            out.cut(input.time, Key::Order, "gap");
+        }
+        self.lose_step();
     }
 
     /// Counts a packet of the answer.
