@@ -13,6 +13,9 @@ const LEAP_NS: u64 = 2 * LONGEST.as_nanos() as u64;
 /// Times that lie back by no more than this are packets out of order. More is a clock that was set back.
 const JITTER_NS: i64 = 10_000_000_000;
 
+/// What the clock shows at the start: more than [`JITTER_NS`], so that there is room for times before it.
+const START_NS: u64 = 1 << 34;
+
 /// Bits of a nanosecond count that a tick leaves out: a tick is 1.05 ms.
 const TICK_BITS: u32 = 20;
 
@@ -20,7 +23,7 @@ const TICK_BITS: u32 = 20;
 pub(crate) struct Clock {
     /// The latest packet time.
     pub last: Nanos,
-    /// Nanoseconds that have passed since the start of the tick of the first packet.
+    /// Nanoseconds that have passed since the start of the tick of the first packet, and [`START_NS`].
     pub elapsed: u64,
     started: bool,
 }
@@ -44,7 +47,7 @@ impl Clock {
     fn turn(&mut self, time: Nanos) -> u64 {
         if !self.started {
             // Ticks begin where those of every other table do.
-            self.elapsed = time.0.cast_unsigned() & ((1 << TICK_BITS) - 1);
+            self.elapsed = START_NS + (time.0.cast_unsigned() & ((1 << TICK_BITS) - 1));
             self.started = true;
         } else {
             let back = self.last.0.saturating_sub(time.0);
@@ -83,7 +86,11 @@ mod tests {
         let start = Nanos(1_700_000_000_000_000_000);
         let at = |nanos: i64| Nanos(start.0 + nanos);
         let first = clock.advance(start);
-        assert_eq!(first, start.0.cast_unsigned() % (1 << TICK_BITS), "ticks are the same everywhere");
+        assert_eq!(
+            first - START_NS,
+            start.0.cast_unsigned() % (1 << TICK_BITS),
+            "ticks are the same everywhere"
+        );
         assert_eq!(
             [2_000, 1_500, 2_500].map(|nanos| clock.advance(at(nanos)) - first),
             [2_000, 1_500, 2_500]

@@ -21,14 +21,14 @@ pub struct Limits {
     pub linger: Duration,
     /// How long a UDP flow may be silent.
     pub udp: Duration,
-    /// Bytes held out of order in all lanes, their bookkeeping included. When it is met, the oldest hole is
-    /// declared a gap. One segment may exceed it for the length of a call.
+    /// Bytes held in all lanes, out of order or for the other lane, their bookkeeping included. When it is met,
+    /// the oldest hole is declared a gap. One segment may exceed it for the length of a call.
     pub held_bytes: usize,
     /// The same for one lane.
     pub lane_bytes: usize,
-    /// Pieces held out of order in one lane. Neighbours that are small are one piece.
+    /// Pieces held in one lane. Neighbours that are small, and wait for the same, are one piece.
     pub lane_pieces: usize,
-    /// How long data waits behind a hole.
+    /// How long data waits behind a hole, of its own lane or of the other one.
     pub hold: Duration,
     /// How long after the acknowledgement of bytes that were not captured they are still waited for.
     pub reorder: Duration,

@@ -2,10 +2,13 @@
 
 mod begin;
 mod budgets;
+mod causal;
+mod conversation;
 mod end;
 mod lanes;
 mod model_based;
 mod packets;
+mod shards;
 
 use crate::testkit::{ACK, Heard, Recorder, SYN, Seg};
 use crate::{Counters, DropReason, End, FlowId, GapCause, Limits, Table};
