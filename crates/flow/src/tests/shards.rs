@@ -134,3 +134,45 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_overdue_is_done_before_a_packet_whether_there_was_a_tick_or_not() {
+    for tick in [false, true] {
+        let mut held = Bench::opened(Limits::default());
+        held.c(1002, 5000, ACK, b"cd").s(5000, 1000, ACK, b"x");
+        let mut acked = Bench::opened(Limits::default());
+        acked.s(5000, 1002, ACK, b"x");
+        for (bench, wait) in [(&mut held, 6_000), (&mut acked, 60)] {
+            bench.now += wait * MS;
+            if tick {
+                bench.table.tick(Nanos(bench.now + MS), &mut bench.told);
+            }
+            bench.c(1000, 5001, ACK, b"ab");
+            assert_eq!((bench.response().as_str(), bench.counters().retransmitted_bytes), ("x", 2));
+        }
+        assert_eq!((held.request().as_str(), acked.request().as_str()), ("??cd", "??"));
+    }
+}
+
+#[test]
+fn ticks_begin_where_those_of_other_tables_do() {
+    // How many steps of 100 us after its last packet a flow is closed, when the table was busy `before`.
+    let closed_after = |before: i64| {
+        let mut bench = Bench::new(Limits { opening: Duration::from_millis(5), ..Limits::default() });
+        let start = bench.now;
+        bench.client.1 = 1;
+        bench.now = start - before - MS;
+        bench.c(1, 0, SYN, b"");
+        bench.client.1 = 2;
+        bench.now = start - MS;
+        bench.c(1, 0, SYN, b"");
+        (0..10_000)
+            .find(|step| {
+                bench.table.tick(Nanos(start + step * MS / 10), &mut bench.told);
+                bench.told.closed.iter().any(|(flow, _)| flow.tuple.client.port == 2)
+            })
+            .unwrap()
+    };
+    let alone = closed_after(0);
+    assert!((1..20).all(|before| closed_after(before * MS / 10) == alone), "{alone}");
+}
