@@ -102,7 +102,7 @@ compare() {
     same 50 "$(shown "$rows" '.protocol == "redis" and .operation == "GET"')" "$words: Redis GET"
     same 200 "$(shown "$rows" '.protocol == "redis" and .operation == "PING"')" "$words: Redis pipeline of inline commands"
     same WRONGTYPE "$(jq -r 'select(.protocol == "redis" and .operation == "LPUSH") | .status_code' "$rows")" "$words: Redis error"
-    same "NOERROR NXDOMAIN NOERROR" "$(jq -r 'select(.protocol == "dns") | .status_code' "$rows" | xargs)" "$words: DNS answers, UDP and TCP"
+    same "NOERROR REFUSED NOERROR" "$(jq -r 'select(.protocol == "dns") | .status_code' "$rows" | xargs)" "$words: DNS answers, UDP and TCP"
     same 1 "$(shown "$rows" '.protocol == "postgresql" and .operation == "INSERT" and .status == "ok"')" "$words: PostgreSQL insert"
     same 42P01 "$(jq -r 'select(.protocol == "postgresql" and .status == "error") | .status_code' "$rows")" "$words: PostgreSQL error"
     same 1 "$(shown "$rows" '.protocol == "postgresql" and .operation == "COPY" and .status == "ok"')" "$words: PostgreSQL copy"
@@ -120,6 +120,8 @@ for mtu in 65536 1500; do
     watch_pid=$!
     pids+=("$tcpdump_pid" "$watch_pid")
     until_true 20 eval '(($(grep -c . /proc/net/packet) >= 3))' || die "the captures do not start: $(cat "$tmp/$mtu.err")"
+    until_true 20 grep -q listening "$tmp/tcpdump.log" || die "tcpdump does not start"
+    sleep 0.5
     talk
     sleep 1
     kill -INT "$watch_pid" "$tcpdump_pid"

@@ -7,7 +7,8 @@
 //! * when a request begins after a whole response, in a flow whose client waits for all answers before it
 //!   sends more (one at a time, or in batches): so it has them all now.
 //!
-//! That a client waits is its habit: it has done so [`ROUNDS`] times on end, and never otherwise. A round is a
+//! That a client waits is its habit: it has done so [`ROUNDS`] times on end, and never otherwise. Where clients of
+//! a protocol are known to wait, fewer rounds are enough ([`crate::Pairs::new`]). A round is a
 //! run of requests and the run of their answers, as many of one as of the other; so a habit is seen in a flow
 //! that is not in step, too. A client that once sent on while answers were still coming gives no such sign,
 //! and only the quiet helps.
@@ -40,6 +41,8 @@ enum Habit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     in_step: bool,
+    /// Rounds after which the client is known to wait.
+    rounds: u8,
     habit: Habit,
     /// Requests of this round; `None` until one was seen from its beginning.
     asked: Option<u32>,
@@ -50,10 +53,11 @@ pub struct Step {
 }
 
 impl Step {
-    /// A flow whose first byte is seen is in step.
-    pub const fn new(in_step: bool) -> Self {
+    /// A flow whose first byte is seen is in step. `rounds`: see [`ROUNDS`].
+    pub const fn new(in_step: bool, rounds: u8) -> Self {
         Self {
             in_step,
+            rounds,
             habit: Habit::Unknown(0),
             asked: if in_step { Some(0) } else { None },
             answered: 0,
@@ -114,7 +118,7 @@ impl Step {
         match (self.habit, self.asked) {
             (Habit::Unknown(rounds), Some(asked)) if asked == self.answered => {
                 let rounds = rounds.saturating_add(1);
-                self.habit = if rounds >= ROUNDS { Habit::Waits } else { Habit::Unknown(rounds) };
+                self.habit = if rounds >= self.rounds { Habit::Waits } else { Habit::Unknown(rounds) };
             }
             (_, Some(asked)) if asked != self.answered => self.habit = Habit::Overlaps,
             _ => {}

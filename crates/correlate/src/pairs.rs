@@ -44,25 +44,27 @@ pub struct Pairs {
     waiting: VecDeque<Box<Roundtrip>>,
     step: Step,
     confidence: Confidence,
-    /// The protocol never has more than one request under way.
-    one_at_a_time: bool,
+    /// See [`Pairs::new`].
+    rounds: u8,
 }
 
 impl Pairs {
     /// The pairing of a flow seen from its first byte (`whole`), or joined in its middle.
-    /// `one_at_a_time`: its client never sends a request before the last one was answered.
-    pub fn new(whole: bool, one_at_a_time: bool) -> Self {
+    /// `rounds`: how often a client of the protocol must have waited for all answers before it sent more, until
+    /// it is known to do so; [`crate::ROUNDS`] where nothing is known, 0 where the protocol forbids anything else.
+    pub fn new(whole: bool, rounds: u8) -> Self {
+        let one_at_a_time = rounds == 0;
         Self {
             waiting: VecDeque::new(),
-            step: Step::new(whole || one_at_a_time),
+            step: Step::new(whole || one_at_a_time, rounds),
+            rounds,
             confidence: if whole { Confidence::Exact } else { Confidence::LateJoin },
-            one_at_a_time,
         }
     }
 
     /// A flow that was joined after it had been silent is in step.
     pub fn joined_in_silence(&mut self) {
-        self.step = Step::new(true);
+        self.step = Step::new(true, self.rounds);
     }
 
     /// How many roundtrips are under way.
@@ -145,7 +147,7 @@ impl Pairs {
                             || self.answering(dir);
                     self.step.request(time, answering);
                     if !was && self.step.holds() {
-                        self.close_waiting_in_order("gap", pool, each);
+                        self.close_waiting_in_order(self.why_out_of_step(), pool, each);
                     }
                 } else {
                     self.step.seen(time);
@@ -239,7 +241,10 @@ impl Pairs {
             Role::Request if slot.response.is_some_and(|part| part.last.is_some()) => {
                 self.close_at(at, None, pool, each);
             }
-            Role::Request if key == Key::Order && !in_step => self.close_at(at, Some("gap"), pool, each),
+            Role::Request if key == Key::Order && !in_step => {
+                let why = self.why_out_of_step();
+                self.close_at(at, Some(why), pool, each);
+            }
             Role::Request | Role::Response => {}
         }
     }
@@ -252,10 +257,18 @@ impl Pairs {
             slot.confidence = Confidence::AfterGap;
         }
         let _ = dir;
-        if !self.one_at_a_time {
+        if self.rounds > 0 {
             self.step.lose();
         }
         self.step.seen(time);
+    }
+
+    /// Why a request cannot be given its answer now.
+    const fn why_out_of_step(&self) -> &'static str {
+        match self.confidence {
+            Confidence::LateJoin => "late_join",
+            Confidence::Exact | Confidence::AfterGap => "gap",
+        }
     }
 
     fn cut(

@@ -16,7 +16,7 @@ struct Talk {
 
 impl Talk {
     fn new() -> Self {
-        Self::with(Pairs::new(true, false))
+        Self::with(Pairs::new(true, ROUNDS))
     }
 
     fn with(pairs: Pairs) -> Self {
@@ -202,27 +202,27 @@ fn batches_are_in_step_again_with_the_next_batch() {
 
 #[test]
 fn a_flow_joined_in_its_middle_waits_for_a_sign() {
-    let mut talk = Talk::with(Pairs::new(false, false));
+    let mut talk = Talk::with(Pairs::new(false, ROUNDS));
     talk.answer("?").waits().ask("a").answer("A");
     assert_eq!(talk.close(), ["a/A answered late_join"]);
 
-    let mut talk = Talk::with(Pairs::new(false, false));
+    let mut talk = Talk::with(Pairs::new(false, ROUNDS));
     talk.ask("a").answer("A").ask("b").answer("B");
     let rows = [
-        "a/- unanswered late_join gap",
+        "a/- unanswered late_join late_join",
         "-/A orphan late_join",
-        "b/- unanswered late_join gap",
+        "b/- unanswered late_join late_join",
         "-/B orphan late_join",
     ];
     assert_eq!(talk.close(), rows, "twice may be chance");
 
     // Answers of requests before the capture: each round has one more of them than of requests.
-    let mut talk = Talk::with(Pairs::new(false, false));
+    let mut talk = Talk::with(Pairs::new(false, ROUNDS));
     talk.ask("a").answer("?").answer("?").ask("b").ask("c").answer("A").waits();
     talk.ask("d").answer("X");
-    assert_eq!(talk.close(), ["d/- unanswered late_join gap", "-/X orphan late_join"]);
+    assert_eq!(talk.close(), ["d/- unanswered late_join late_join", "-/X orphan late_join"]);
 
-    let mut talk = Talk::with(Pairs::new(false, true));
+    let mut talk = Talk::with(Pairs::new(false, 0));
     talk.ask("a").answer("A");
     assert_eq!(talk.close(), ["a/A answered late_join"], "one at a time needs no sign");
 }

@@ -2,7 +2,7 @@
 
 use crate::detect::{Candidates, Found, Hint, PROBE_BYTES, PROBE_PIECES};
 use crate::{Side, Sink};
-use correlate::Pairs;
+use correlate::{Pairs, ROUNDS};
 use decode::{Driver, Event, Fields, Input, Protocol, Shape, Start};
 use flow::{End, Flow, Seen};
 use model::{Dir, Nanos, Transport};
@@ -320,8 +320,14 @@ impl Speaking {
         let whole = (flow.start == Seen::Handshake && !gap) || flow.tuple.transport == Transport::Udp;
         let start = if whole { Start::Beginning } else { Start::Middle };
         side.detector.remember(flow.tuple.server, protocol, flow.last);
-        // MySQL forbids a second command before the answer to the first (Protocol::Command phase).
-        let mut pairs = Pairs::new(whole, protocol == Protocol::Mysql);
+        let rounds = match protocol {
+            // A second command before the answer to the first is forbidden (its command phase).
+            Protocol::Mysql => 0,
+            // RFC 9112 section 9.3.2 allows pipelining, and hardly a client does it.
+            Protocol::Http => 2,
+            _ => ROUNDS,
+        };
+        let mut pairs = Pairs::new(whole, rounds);
         if !gap && side.started.is_some_and(|started| flow.first.0.saturating_sub(started.0) >= SILENCE_NS) {
             pairs.joined_in_silence();
         }

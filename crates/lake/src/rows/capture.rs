@@ -37,6 +37,8 @@ impl CaptureRows {
         Self {
             roundtrips: Growing::new(&ROUNDTRIPS, capacity),
             flows: Growing::new(&FLOWS, capacity.min(4_096)),
+            sip: Rows::new(capacity.min(4_096), RowOptions::default()),
+            sip_bytes: 0,
         }
     }
 

@@ -122,6 +122,7 @@ fn compare(
         sent: total.sent,
         drops: total.drops,
         peak_rss_mib: report::peak_rss_mib(),
+        ..Row::default()
     })
 }
 

@@ -53,7 +53,7 @@ pub fn run(args: &Read) -> Result<ExitCode> {
         wanted => wanted.min(MAX_SHARDS),
     };
     let taps = (0..shards)
-        .map(|_| Tap::new(tap_options.clone(), Shown::new(show, picker, args.stat, lake.as_ref())))
+        .map(|_| Tap::new(tap_options.clone(), Shown::new(show, true, picker, args.stat, lake.as_ref())))
         .collect();
     let mut filtered = 0;
     let accept = |frame: &Frame<'_>| {
@@ -65,7 +65,7 @@ pub fn run(args: &Read) -> Result<ExitCode> {
     let mut closed = None;
     let (mut taps, ended) = tap::replay::replay(&mut reader, taps, stream, accept, |line| {
         if closed.is_none() {
-            closed = out.write_all(line.text.as_bytes()).err();
+            closed = out.write_all(&line.text).err();
         }
     });
     if let Some(error) = closed.or_else(|| out.flush().err()) {

@@ -33,7 +33,7 @@ pub enum Show {
 pub struct Line {
     key: (Nanos, Nanos, SocketAddr, SocketAddr),
     /// The text with its line end.
-    pub text: String,
+    pub text: Vec<u8>,
 }
 
 /// The receiver of one tap's rows.
@@ -41,8 +41,13 @@ pub struct Line {
 pub struct Shown {
     show: Show,
     picker: Picker,
-    lines: Vec<Line>,
-    json: Vec<u8>,
+    /// Rows to be put in order, when that is wanted.
+    lines: Option<Vec<Line>>,
+    /// Rows in the order in which they were completed.
+    text: Vec<u8>,
+    line: String,
+    /// Rows in `text`.
+    pub shown: u64,
     stat: Option<Stat>,
     stored: Option<Stored>,
     /// Rows of `roundtrips` made, whether or not they were shown.
@@ -63,14 +68,17 @@ const BATCH_ROWS: usize = 16_384;
 const BATCH_BYTES: usize = 8 << 20;
 
 impl Shown {
-    /// A receiver that shows as told, counts when `stat`, and stores when there is a lake.
-    pub fn new(show: Show, picker: Picker, stat: bool, lake: Option<&Arc<Lake>>) -> Self {
+    /// A receiver that shows as told, counts when `stat`, and stores when there is a lake. `ordered`: rows are
+    /// taken as [`Line`]s, else as text.
+    pub fn new(show: Show, ordered: bool, picker: Picker, stat: bool, lake: Option<&Arc<Lake>>) -> Self {
         let stored = lake.map(|lake| Stored { rows: CaptureRows::new(BATCH_ROWS), lake: Arc::clone(lake) });
         Self {
             show,
             picker,
-            lines: Vec::new(),
-            json: Vec::new(),
+            lines: ordered.then(Vec::new),
+            text: Vec::new(),
+            line: String::new(),
+            shown: 0,
             stat: stat.then(Stat::default),
             stored,
             rows: 0,
@@ -82,6 +90,11 @@ impl Shown {
         self.stat.as_mut()
     }
 
+    /// The rows that are not taken as lines.
+    pub const fn text(&mut self) -> &mut Vec<u8> {
+        &mut self.text
+    }
+
     /// Hands the last rows to the lake.
     pub fn seal(&mut self) {
         if let Some(stored) = &mut self.stored {
@@ -90,26 +103,27 @@ impl Shown {
     }
 
     fn add(&mut self, row: &Row<'_>) {
-        let (flow, first, last) = match row {
-            Row::Roundtrip(flow, _, roundtrip) => (flow, roundtrip.end(), roundtrip.start()),
-            Row::Flow(flow, ..) => (flow, flow.last, flow.first),
-        };
-        let address = |end: model::Endpoint| SocketAddr::new(end.ip, end.port);
-        let key = (first, last, address(flow.tuple.client), address(flow.tuple.server));
-        let text = match (self.show, row) {
+        self.shown += 1;
+        match (self.show, row) {
             (Show::Lines(style), Row::Roundtrip(flow, about, roundtrip)) => {
-                let mut text = String::new();
-                line::write(style, flow, about, roundtrip, &mut text);
-                text
+                self.line.clear();
+                line::write(style, flow, about, roundtrip, &mut self.line);
+                self.text.extend_from_slice(self.line.as_bytes());
             }
             _ => {
-                self.json.clear();
-                tap::json::write(row, &mut self.json);
-                self.json.push(b'\n');
-                String::from_utf8_lossy(&self.json).into_owned()
+                tap::json::write(row, &mut self.text);
+                self.text.push(b'\n');
             }
-        };
-        self.lines.push(Line { key, text });
+        }
+        if let Some(lines) = &mut self.lines {
+            let (flow, first, last) = match row {
+                Row::Roundtrip(flow, _, roundtrip) => (flow, roundtrip.end(), roundtrip.start()),
+                Row::Flow(flow, ..) => (flow, flow.last, flow.first),
+            };
+            let address = |end: model::Endpoint| SocketAddr::new(end.ip, end.port);
+            let key = (first, last, address(flow.tuple.client), address(flow.tuple.server));
+            lines.push(Line { key, text: std::mem::take(&mut self.text) });
+        }
     }
 }
 
@@ -169,6 +183,8 @@ impl Collect for Shown {
     type Item = Line;
 
     fn take(&mut self, to: &mut Vec<Line>) {
-        to.append(&mut self.lines);
+        if let Some(lines) = &mut self.lines {
+            to.append(lines);
+        }
     }
 }

@@ -10,18 +10,20 @@ use anyhow::{Context, Result};
 use capture::filter::Program;
 use capture::live::{Live, LiveOptions, State};
 use capture::privileges;
-use model::Nanos;
-use tap::replay::Collect;
+use model::{Frame, Nanos};
 use tap::{Ledger, SourceTotals, Tap};
 
 use super::line::Style;
 use super::options::{self, Picker};
 use super::read::write_ledger;
-use super::show::{Line, Show, Shown};
+use super::show::{Show, Shown};
 use crate::cli::Watch;
 
 /// How long one look at the ring may wait: also how late a key press is heard.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// Text that is written at once.
+const WRITE_BYTES: usize = 256 << 10;
 
 /// How often the table of `--stat` is drawn.
 const DRAW: Duration = Duration::from_secs(1);
@@ -47,7 +49,7 @@ pub fn run(args: &Watch) -> Result<ExitCode> {
         (_, true) => Show::Json,
         _ => Show::Lines(Style { color, width: options::width() }),
     };
-    let mut tap = Tap::new(tap_options, Shown::new(show, picker, args.stat, None));
+    let mut tap = Tap::new(tap_options, Shown::new(show, false, picker, args.stat, None));
     let stop = stop_on_signals()?;
     let terminal = std::io::stdout().is_terminal();
     if std::io::stderr().is_terminal() {
@@ -56,22 +58,21 @@ pub fn run(args: &Watch) -> Result<ExitCode> {
         eprintln!("watching {place}; end with Ctrl-C");
     }
     let started = Instant::now();
-    let mut screen = Screen { drawn: started, terminal, lines: Vec::new(), shown: 0 };
+    let mut screen = Screen { drawn: started, terminal, left: args.count.unwrap_or(u64::MAX), open: true };
     while !stop.load(Ordering::Relaxed)
         && limit.is_none_or(|limit| started.elapsed() < limit)
-        && args.count.is_none_or(|count| screen.shown < count)
+        && screen.left > 0
+        && screen.open
     {
-        live.poll(LOOK, &mut |frame| tap.frame(&frame))?;
+        live.poll(LOOK, &mut |frame| screen.take(&mut tap, &frame))?;
         live.changes(&mut |name, state| tell(name, state));
         tap.tick(now());
-        if !screen.update(&mut tap, args.count) {
-            break;
-        }
+        screen.update(&mut tap);
     }
     // What arrived before the end was asked for.
-    live.poll(Duration::ZERO, &mut |frame| tap.frame(&frame))?;
+    live.poll(Duration::ZERO, &mut |frame| screen.take(&mut tap, &frame))?;
     tap.finish();
-    screen.finish(&mut tap, args.count);
+    screen.finish(&mut tap);
     let rows = tap.sink().rows;
     let drops = live.drops();
     let source = SourceTotals { drops: drops.kernel, filtered: 0, unknown_link: drops.unsupported };
@@ -97,40 +98,56 @@ pub fn run(args: &Watch) -> Result<ExitCode> {
 struct Screen {
     drawn: Instant,
     terminal: bool,
-    lines: Vec<Line>,
-    shown: u64,
+    /// Roundtrips that may still be shown.
+    left: u64,
+    /// Whether somebody reads.
+    open: bool,
 }
 
 impl Screen {
-    /// Writes what is new; false when nobody reads any more.
-    fn update(&mut self, tap: &mut Tap<Shown>, count: Option<u64>) -> bool {
+    /// Takes one frame and writes what has come together: a ring may hold more rows than memory should.
+    fn take(&mut self, tap: &mut Tap<Shown>, frame: &Frame<'_>) {
+        tap.frame(frame);
+        if tap.sink().text().len() >= WRITE_BYTES {
+            self.update(tap);
+        }
+    }
+
+    /// Writes what is new.
+    fn update(&mut self, tap: &mut Tap<Shown>) {
         if let Some(stat) = tap.sink().stat() {
             let seconds = self.drawn.elapsed().as_secs_f64();
             if seconds < DRAW.as_secs_f64() {
-                return true;
+                return;
             }
             self.drawn = Instant::now();
             let clear = if self.terminal { "\x1b[H\x1b[2J" } else { "" };
             let lines = if self.terminal { options::height().saturating_sub(4) } else { usize::MAX };
             let text = format!("{clear}{}\n", stat.render(seconds, lines));
-            return write(text.as_bytes());
+            self.open &= write(text.as_bytes());
+            return;
         }
-        tap.sink().take(&mut self.lines);
-        if self.lines.is_empty() {
-            return true;
+        let shown = std::mem::take(&mut tap.sink().shown);
+        let text = tap.sink().text();
+        let wanted = if shown > self.left { nth_line(text, self.left) } else { text.len() };
+        self.left -= shown.min(self.left);
+        if wanted > 0 && self.open {
+            self.open = write(text.get(..wanted).unwrap_or(text));
         }
-        let room = count.map_or(u64::MAX, |count| count - self.shown);
-        let room = usize::try_from(room).unwrap_or(usize::MAX);
-        let text: String = self.lines.iter().take(room).map(|line| line.text.as_str()).collect();
-        self.shown += self.lines.len().min(room) as u64;
-        self.lines.clear();
-        write(text.as_bytes())
+        text.clear();
     }
 
-    fn finish(&mut self, tap: &mut Tap<Shown>, count: Option<u64>) {
-        self.drawn -= DRAW.min(self.drawn.elapsed() + DRAW);
-        self.update(tap, count);
+    fn finish(&mut self, tap: &mut Tap<Shown>) {
+        self.drawn = self.drawn.checked_sub(DRAW).unwrap_or(self.drawn);
+        self.update(tap);
     }
+}
+
+/// Where the line of a number (from 0) starts.
+fn nth_line(text: &[u8], number: u64) -> usize {
+    let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+    let skip = usize::try_from(number).unwrap_or(usize::MAX);
+    std::iter::once(0).chain(ends).nth(skip).unwrap_or(text.len())
 }
 
 /// Writes and flushes; false when standard output is closed.
