@@ -130,6 +130,7 @@ function condition(text) {
     [/^protocol IN \((.*)\)$/, ([, list]) => (row) => list.split(', ').map(value).includes(row.protocol)],
     [/^(\w+) = ('.*')$/s, ([, name, v]) => (row) => row[name] === value(v)],
     [/^(\w+) (=|>=) (\d+)$/, ([, name, sign, n]) => (row) => (sign === '=' ? row[name] === Number(n) : row[name] !== null && row[name] >= Number(n))],
+    [/^(\w+) IS NOT NULL$/, ([, name]) => (row) => row[name] !== null],
     [/^(\w+) IS NULL$/, ([, name]) => (row) => row[name] === null],
     [/^status IS DISTINCT FROM 'error'$/, () => (row) => row.status !== 'error'],
     [/^starts_with\((\w+), ('.*')\)$/, ([, name, v]) => (row) => row[name].startsWith(value(v))],
@@ -150,6 +151,7 @@ function totals(rows) {
     errors: rows.filter((row) => row.status === 'error').length,
     unanswered: rows.filter((row) => row.outcome === 'unanswered').length,
     p50: at(0.5), p95: at(0.95), p99: at(0.99),
+    begun: Math.min(...rows.map((row) => Date.parse(row.ts))),
   };
 }
 

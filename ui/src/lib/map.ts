@@ -64,6 +64,8 @@ const GAP = 13;
 const CLIENT_W = 176;
 const HOST_W = 246;
 const BETWEEN = 190;
+/** Between the parts of a folded column. */
+const FOLD = 46;
 const MARGIN = 22;
 /** Clients with the same targets are one box from this many on. */
 const ALIKE = 4;
@@ -81,9 +83,43 @@ export function layout(edges: EdgeRow[]): Layout {
   for (const box of boxes.values()) for (const ip of box.ips) if (box.kind !== 'local') owner.set(ip, box.id);
   const lines = linesOf(edges, owner);
   const layers = layersOf(boxes, lines);
-  const size = place(boxes, lines, layers);
-  for (const line of lines) route(line, boxes.get(line.from)!, boxes.get(line.to)!, lines);
+  const ways = waysOf(lines, layers);
+  const size = place(boxes, ways, lines, layers);
+  const taken: Rect[] = [...boxes.values()].map((box) => ({ ...box }));
+  for (const line of lines) route(line, boxes, ways.get(wayId(line)) ?? [], taken);
   return { boxes: [...boxes.values()], lines, ...size };
+}
+
+interface Rect {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+/** A place between the boxes of a column that a line needs to get past it. */
+interface Stop extends Rect {
+  id: string;
+  layer: number;
+  from: string;
+  to: string;
+}
+
+const wayId = (line: Line): string => `${line.from}>${line.to}`;
+
+/** The stops of lines that pass a column, by the two boxes they join. */
+function waysOf(lines: Line[], layers: Map<string, number>): Map<string, Stop[]> {
+  const ways = new Map<string, Stop[]>();
+  for (const line of lines) {
+    const [first, last] = [layers.get(line.from)!, layers.get(line.to)!];
+    if (last - first < 2 || ways.has(wayId(line))) continue;
+    const stops = Array.from({ length: last - first - 1 }, (_, nth) => first + 1 + nth);
+    ways.set(
+      wayId(line),
+      stops.map((layer) => ({ id: `~${wayId(line)}~${layer}`, layer, from: line.from, to: line.to, x: 0, y: 0, w: 10, h: 6 })),
+    );
+  }
+  return ways;
 }
 
 function boxesOf(edges: EdgeRow[]): Map<string, Box> {
@@ -170,7 +206,10 @@ function linesOf(edges: EdgeRow[], owner: Map<string, string>): Line[] {
   return [...lines.values()].sort((a, b) => byText(a.id, b.id));
 }
 
-/** Longest path from those that nobody calls; an edge that would close a circle does not count. */
+/**
+ * Longest path from those that nobody calls. An edge back towards them, or one that would close a circle, does not
+ * count: it is drawn from right to left.
+ */
 function layersOf(boxes: Map<string, Box>, lines: Line[]): Map<string, number> {
   const out = new Map<string, Set<string>>();
   const called = new Set<string>();
@@ -178,6 +217,7 @@ function layersOf(boxes: Map<string, Box>, lines: Line[]): Map<string, number> {
     out.set(line.from, (out.get(line.from) ?? new Set()).add(line.to));
     called.add(line.to);
   }
+  const depth = depths([...boxes.keys()].filter((id) => !called.has(id)), out);
   const layer = new Map<string, number>();
   const open = new Set<string>();
   const order: string[] = [];
@@ -187,7 +227,7 @@ function layersOf(boxes: Map<string, Box>, lines: Line[]): Map<string, number> {
     seen.add(id);
     open.add(id);
     for (const next of [...(out.get(id) ?? [])].sort(byText)) {
-      if (open.has(next)) continue;
+      if (open.has(next) || depthOf(depth, next) < depthOf(depth, id)) continue;
       forward.set(id, [...(forward.get(id) ?? []), next]);
       if (!seen.has(next)) visit(next);
     }
@@ -210,17 +250,44 @@ function layersOf(boxes: Map<string, Box>, lines: Line[]): Map<string, number> {
   return layer;
 }
 
-function place(boxes: Map<string, Box>, lines: Line[], layers: Map<string, number>): { width: number; height: number } {
-  const columns: Box[][] = [];
+/** Fewest steps from a start. What no start leads to is part of a circle, and as far as anything. */
+function depths(starts: string[], out: Map<string, Set<string>>): Map<string, number> {
+  const depth = new Map(starts.map((id) => [id, 0]));
+  let reached = starts;
+  for (let step = 1; reached.length > 0; step++) {
+    const next = reached.flatMap((id) => [...(out.get(id) ?? [])]).filter((id) => !depth.has(id));
+    for (const id of next) depth.set(id, step);
+    reached = [...new Set(next)];
+  }
+  return depth;
+}
+
+const depthOf = (depth: Map<string, number>, id: string): number => depth.get(id) ?? Infinity;
+
+type Place = Box | Stop;
+/** Lines may pass close to each other, boxes may not. */
+const gap = (at: Place): number => (isBox(at) ? GAP : 4);
+const extent = (column: Place[]): number => column.reduce((sum, at) => sum + at.h + gap(at), -GAP);
+const isBox = (place: Place): place is Box => 'services' in place;
+
+function place(
+  boxes: Map<string, Box>,
+  ways: Map<string, Stop[]>,
+  lines: Line[],
+  layers: Map<string, number>,
+): { width: number; height: number } {
+  const columns: Place[][] = [];
   for (const box of boxes.values()) (columns[layers.get(box.id)!] ??= []).push(box);
+  for (const stop of [...ways.values()].flat()) (columns[stop.layer] ??= []).push(stop);
   const filled = columns.filter((column) => column?.length);
   for (const column of filled) column.sort((a, b) => byText(a.id, b.id));
   stack(filled);
-  // Each box moves towards the middle of those it talks to; few rounds settle it.
-  for (let round = 0; round < 6; round++) {
+  const links = linksOf(boxes, ways, lines);
+  // Each box moves towards the middle of those it is tied to; few rounds settle it.
+  for (let round = 0; round < 8; round++) {
     const order = round % 2 === 0 ? filled : filled.toReversed();
     for (const column of order) {
-      const wish = new Map(column.map((box) => [box.id, middle(box, boxes, lines)]));
+      const wish = new Map(column.map((at) => [at.id, middle(at, links.get(at.id) ?? [])]));
       column.sort((a, b) => wish.get(a.id)! - wish.get(b.id)! || byText(a.id, b.id));
       stack(filled);
     }
@@ -228,43 +295,51 @@ function place(boxes: Map<string, Box>, lines: Line[], layers: Map<string, numbe
   return spread(filled);
 }
 
-function middle(box: Box, boxes: Map<string, Box>, lines: Line[]): number {
-  let [sum, n] = [0, 0];
+/** For each place, where its neighbours want it. */
+function linksOf(boxes: Map<string, Box>, ways: Map<string, Stop[]>, lines: Line[]): Map<string, (() => number)[]> {
+  const links = new Map<string, (() => number)[]>();
+  const add = (id: string, y: () => number): void => void links.set(id, [...(links.get(id) ?? []), y]);
   for (const line of lines) {
-    const other = line.from === box.id ? line.to : line.to === box.id ? line.from : null;
-    if (other === null || other === box.id) continue;
-    const there = boxes.get(other)!;
-    sum += line.from === box.id ? serviceY(there, line.service) : there.y + there.h / 2;
-    n++;
+    const to = boxes.get(line.to)!;
+    const chain: Place[] = [boxes.get(line.from)!, ...(ways.get(wayId(line)) ?? []), to];
+    for (let i = 1; i < chain.length; i++) {
+      const [a, b] = [chain[i - 1]!, chain[i]!];
+      if (a === b) continue;
+      add(a.id, () => (isBox(b) ? serviceY(b, line.service) : b.y + b.h / 2));
+      add(b.id, () => a.y + a.h / 2);
+    }
   }
-  return n ? sum / n : box.y + box.h / 2;
+  return links;
 }
 
-function stack(columns: Box[][]): void {
+function middle(at: Place, near: (() => number)[]): number {
+  return near.length ? near.reduce((sum, y) => sum + y(), 0) / near.length : at.y + at.h / 2;
+}
+
+function stack(columns: Place[][]): void {
   for (const column of columns) {
-    const height = column.reduce((sum, box) => sum + box.h + GAP, -GAP);
+    const height = extent(column);
     let y = -height / 2;
-    for (const box of column) {
-      box.y = y;
-      y += box.h + GAP;
+    for (const at of column) {
+      at.y = y;
+      y += at.h + gap(at);
     }
   }
 }
 
 /** Columns get their place from left to right; a tall one is folded. */
-function spread(columns: Box[][]): { width: number; height: number } {
+function spread(columns: Place[][]): { width: number; height: number } {
   let x = MARGIN;
   let height = 0;
-  const parts: Box[][] = [];
+  const parts: Place[][] = [];
   for (const column of columns) {
-    const tall = column.reduce((sum, box) => sum + box.h + GAP, -GAP);
-    const folds = Math.ceil(tall / TALL);
-    const each = tall / folds;
-    const folded: Box[][] = [];
-    let [sum, part] = [0, [] as Box[]];
-    for (const box of column) {
-      part.push(box);
-      sum += box.h + GAP;
+    const tall = extent(column);
+    const each = tall / Math.ceil(tall / TALL);
+    const folded: Place[][] = [];
+    let [sum, part] = [0, [] as Place[]];
+    for (const at of column) {
+      part.push(at);
+      sum += at.h + gap(at);
       if (sum >= each) {
         folded.push(part);
         [sum, part] = [0, []];
@@ -272,19 +347,21 @@ function spread(columns: Box[][]): { width: number; height: number } {
     }
     if (part.length) folded.push(part);
     for (const fold of folded) {
-      for (const box of fold) box.x = x;
-      x += Math.max(...fold.map((box) => box.w)) + 46;
-      height = Math.max(height, fold.reduce((s, box) => s + box.h + GAP, -GAP));
+      const width = Math.max(...fold.map((at) => at.w));
+      for (const at of fold) {
+        at.x = x;
+        if (!isBox(at)) at.w = width;
+      }
+      x += width + FOLD;
+      height = Math.max(height, extent(fold));
       parts.push(fold);
     }
-    x += BETWEEN - 46;
+    x += BETWEEN - FOLD;
   }
   stack(parts);
-  for (const box of parts.flat()) {
-    box.y += height / 2 + MARGIN;
-    box.services.forEach((service, nth) => {
-      service.y = box.slim ? box.y + box.h / 2 : box.y + HEAD + nth * ROW + ROW / 2;
-    });
+  for (const at of parts.flat()) {
+    at.y += height / 2 + MARGIN;
+    if (isBox(at)) for (const service of at.services) service.y = serviceY(at, service.id);
   }
   return { width: Math.max(0, x - BETWEEN + MARGIN), height: height + 2 * MARGIN };
 }
@@ -294,25 +371,60 @@ function serviceY(box: Box, id: string): number {
   return box.slim || nth < 0 ? box.y + box.h / 2 : box.y + HEAD + nth * ROW + ROW / 2;
 }
 
-function route(line: Line, from: Box, to: Box, lines: Line[]): void {
+type Point = [number, number];
+/** Start, two handles, end. */
+type Curve = [Point, Point, Point, Point];
+
+function route(line: Line, boxes: Map<string, Box>, stops: Stop[], taken: Rect[]): void {
+  const [from, to] = [boxes.get(line.from)!, boxes.get(line.to)!];
   const y1 = from.y + from.h / 2;
   const y2 = serviceY(to, line.service);
-  const ahead = to.x > from.x;
-  const level = to.x === from.x;
-  const x1 = ahead || level ? from.x + from.w : from.x;
-  const x2 = ahead ? to.x : to.x + to.w;
-  const bend = level ? 90 : Math.max(60, Math.abs(x2 - x1) / 2);
-  const c1 = x1 + (ahead || level ? bend : -bend);
-  const c2 = x2 + (ahead ? -bend : bend);
-  line.path = `M${r(x1)} ${r(y1)}C${r(c1)} ${r(y1)} ${r(c2)} ${r(y2)} ${r(x2)} ${r(y2)}`;
-  // Labels of lines that leave or meet at one point step along their line, so that they do not lie on each other.
-  const same = lines.filter((other) => other.service === line.service || other.from === line.from);
-  const nth = same.indexOf(line);
-  const t = same.length < 2 ? 0.5 : 0.34 + (0.32 * nth) / (same.length - 1);
-  const at = (a: number, b: number, c: number, d: number): number =>
-    (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t * t * c + t ** 3 * d;
-  line.lx = at(x1, c1, c2, x2);
-  line.ly = at(y1, y1, y2, y2);
+  const curves: Curve[] = [];
+  if (to.x > from.x) {
+    let [x, y] = [from.x + from.w, y1];
+    for (const stop of stops) {
+      const level = stop.y + stop.h / 2;
+      curves.push(ahead([x, y], [stop.x, level]), ahead([stop.x, level], [stop.x + stop.w, level]));
+      [x, y] = [stop.x + stop.w, level];
+    }
+    curves.push(ahead([x, y], [to.x, y2]));
+  } else if (to.x === from.x) {
+    const x = Math.max(from.x + from.w, to.x + to.w);
+    curves.push([[from.x + from.w, y1], [x + 80, y1], [x + 80, y2], [to.x + to.w, y2]]);
+  } else {
+    const [x1, x2] = [from.x, to.x + to.w];
+    const bend = Math.max(60, Math.abs(x1 - x2) / 2);
+    curves.push([[x1, y1], [x1 - bend, y1], [x2 + bend, y2], [x2, y2]]);
+  }
+  const first = curves[0]![0];
+  line.path = `M${r(first[0])} ${r(first[1])}${curves.map(([, a, b, c]) => `C${[a, b, c].map(([x, y]) => `${r(x)} ${r(y)}`).join(' ')}`).join('')}`;
+  const spot = freeSpot(curves, taken);
+  taken.push(spot);
+  [line.lx, line.ly] = [spot.x + spot.w / 2, spot.y + spot.h / 2];
+}
+
+function ahead(a: Point, b: Point): Curve {
+  const bend = (b[0] - a[0]) / 2;
+  return [a, [a[0] + bend, a[1]], [b[0] - bend, b[1]], b];
+}
+
+const LABEL = { w: 58, h: 19 };
+const TRIED = [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78];
+
+/** Where a label lies on its line and on nothing else; in the middle if there is no such place. */
+function freeSpot(curves: Curve[], taken: Rect[]): Rect {
+  const spots = [curves.at(-1)!, curves[0]!].flatMap((curve) => TRIED.map((t) => around(at(curve, t))));
+  const clear = (spot: Rect): boolean =>
+    !taken.some((o) => spot.x < o.x + o.w && o.x < spot.x + spot.w && spot.y < o.y + o.h && o.y < spot.y + spot.h);
+  return spots.find(clear) ?? spots[0]!;
+}
+
+const around = ([x, y]: Point): Rect => ({ x: x - LABEL.w / 2, y: y - LABEL.h / 2, ...LABEL });
+
+function at([a, b, c, d]: Curve, t: number): Point {
+  const mix = (n: 0 | 1): number =>
+    (1 - t) ** 3 * a[n] + 3 * (1 - t) ** 2 * t * b[n] + 3 * (1 - t) * t * t * c[n] + t ** 3 * d[n];
+  return [mix(0), mix(1)];
 }
 
 const r = (n: number): number => Math.round(n * 10) / 10;

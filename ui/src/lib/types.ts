@@ -300,11 +300,15 @@ export interface Totals {
 }
 
 export interface OperationRow extends Totals {
+  /** The oldest of them, Unix milliseconds. */
+  begun?: number;
   protocol: string;
   operation: string | null;
 }
 
 export interface EdgeRow extends Totals {
+  /** The oldest of them, Unix milliseconds. */
+  begun?: number;
   client_ip: string;
   server_ip: string;
   server_port: number;

@@ -217,6 +217,8 @@ const TOTALS = `count(*) AS n,
   approx_quantile(duration_ns, 0.95) AS p95,
   approx_quantile(duration_ns, 0.99) AS p99`;
 
+const BEGUN = 'epoch_ms(min(ts)) AS begun';
+
 export const sqlFor = {
   list: (state: WireState, range: Range): string =>
     `SELECT ${LIST}\nFROM roundtrips\n${where(conditions(state, range))}\nORDER BY ts DESC`,
@@ -224,14 +226,18 @@ export const sqlFor = {
   flows: (state: WireState, range: Range): string =>
     `SELECT *\nFROM flows\n${where(conditions(state, range, { flows: true }))}\nORDER BY last DESC`,
 
-  protocols: (state: WireState, range: Range): string =>
-    `SELECT protocol, count(*) AS n\nFROM roundtrips\n${where(conditions(state, range, { protocols: false }))}\nGROUP BY protocol\nORDER BY n DESC`,
+  protocols: (state: WireState, range: Range): string => {
+    const flows = state.view === 'flows';
+    const list = conditions(state, range, { protocols: false, flows });
+    if (flows) list.push('protocol IS NOT NULL');
+    return `SELECT protocol, count(*) AS n\nFROM ${flows ? 'flows' : 'roundtrips'}\n${where(list)}\nGROUP BY protocol\nORDER BY n DESC`;
+  },
 
   operations: (state: WireState, range: Range): string =>
-    `SELECT protocol, operation, ${TOTALS}\nFROM roundtrips\n${where(conditions(state, range))}\nGROUP BY protocol, operation\nORDER BY n DESC\nLIMIT ${OPERATIONS}`,
+    `SELECT protocol, operation, ${TOTALS},\n  ${BEGUN}\nFROM roundtrips\n${where(conditions(state, range))}\nGROUP BY protocol, operation\nORDER BY n DESC\nLIMIT ${OPERATIONS}`,
 
   edges: (state: WireState, range: Range): string =>
-    `SELECT client_ip, server_ip, server_port, protocol, ${TOTALS}\nFROM roundtrips\n${where(conditions(state, range))}\nGROUP BY client_ip, server_ip, server_port, protocol\nORDER BY n DESC\nLIMIT ${MAP_EDGES}`,
+    `SELECT client_ip, server_ip, server_port, protocol, ${TOTALS},\n  ${BEGUN}\nFROM roundtrips\n${where(conditions(state, range))}\nGROUP BY client_ip, server_ip, server_port, protocol\nORDER BY n DESC\nLIMIT ${MAP_EDGES}`,
 
   slots: (state: WireState, range: Range, stepMs: number, split: boolean): string => {
     const by = split ? ', protocol' : '';
@@ -269,6 +275,17 @@ export function parseKey(
     durationNs: /^\d+$/.test(duration ?? '') ? Number(duration) : null,
     operation: operation.join('~'),
   };
+}
+
+/**
+ * Over how many seconds a count becomes a rate: a capture that began in the middle of the range has no rows before,
+ * and would look quieter than it is. Never less than a minute of them, or one lone row would look busy.
+ */
+export function rateSeconds(range: Range, rows: { begun?: number }[]): number {
+  const whole = (range.toMs - range.fromMs) / 1000;
+  const begun = Math.min(...rows.map((row) => row.begun ?? range.fromMs));
+  const seen = Number.isFinite(begun) ? (range.toMs - begun) / 1000 : whole;
+  return Math.max(1, Math.min(whole, Math.max(60, seen)));
 }
 
 const STEPS_MS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 86_400].map((s) => s * 1000);

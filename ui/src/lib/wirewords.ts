@@ -124,10 +124,10 @@ export function barShare(ns: number | null): number {
   return Math.min(100, Math.max(2, (Math.log10(ns / 1e4) / 6) * 100));
 }
 
-/** Good, doubtful or bad: what a share of errors deserves. */
+/** Good, doubtful or bad: what a share of errors deserves. One in two hundred is noise on most networks. */
 export function errorTone(bad: number, all: number): 'ok' | 'client' | 'server' {
   const share = all > 0 ? bad / all : 0;
-  return share === 0 ? 'ok' : share < 0.02 ? 'client' : 'server';
+  return share < 0.005 ? 'ok' : share < 0.05 ? 'client' : 'server';
 }
 
 export function percent(part: number, whole: number): string {

@@ -26,7 +26,7 @@ class Vitals {
     }
     this.#counted = { at: performance.now(), total: capture.roundtrips.total };
     const seconds = before ? (this.#counted.at - before.at) / 1000 : 0;
-    this.roundtrips = before && seconds > 0 ? Math.max(0, this.#counted.total - before.total) / seconds : 0;
+    this.roundtrips = before && seconds > 0 ? Math.max(0, this.#counted.total - before.total) / seconds : NaN;
   }
 
   get last(): RatePoint | undefined {
