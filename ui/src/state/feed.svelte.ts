@@ -7,12 +7,20 @@ export class Feed<R> {
   failed: string | null = $state(null);
   busy = $state(false);
 
-  /** The answer too, for who wants to go on from it. Throws nothing but what an abort throws. */
-  async ask(query: string, limit: number, signal: AbortSignal): Promise<Answer<R> | null> {
+  /**
+   * The answer too, for who wants to go on from it; one that is not `enough` is not shown. Throws nothing but what an
+   * abort throws.
+   */
+  async ask(
+    query: string,
+    limit: number,
+    signal: AbortSignal,
+    enough: (answer: Answer<R>) => boolean = () => true,
+  ): Promise<Answer<R> | null> {
     this.busy = true;
     try {
       const answer = (await api.sql(query, limit, signal)) as unknown as Answer<R>;
-      this.answer = answer;
+      if (enough(answer)) this.answer = answer;
       this.failed = null;
       return answer;
     } catch (error) {
