@@ -1,6 +1,7 @@
 /**
  * Serves the built page and the interface it talks to, from fixtures. For development and the browser test only.
- * PORT (8099), DIST (ui/dist), MOCK_EMPTY=1 for a server that has stored nothing, MOCK_UNBALANCED=1.
+ * PORT (8099), DIST (ui/dist), MOCK_EMPTY=1 for a server that has stored nothing and
+ * captures nothing, MOCK_UNBALANCED=1.
  */
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
@@ -9,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { build, callAnswer, messageRow } from './data.mjs';
 import { search } from './search.mjs';
 import { ledger, rate, sql, tables } from './vitals.mjs';
+import { captureLedger, wireSql } from './wire.mjs';
 
 const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.txt': 'text/plain; charset=utf-8' };
 
@@ -20,7 +22,7 @@ export function start({ port = 0, dist, empty = false, balanced = true } = {}) {
 
   async function api(path, url, request) {
     if (path === 'health') return { status: 'ok', version: '0.1.0', uptime_s: 5400 + (Date.now() - startMs) / 1000, reasons: [] };
-    if (path === 'ledger') return ledger(startMs, Date.now(), balanced);
+    if (path === 'ledger') return { ...ledger(startMs, Date.now(), balanced), ...(empty ? {} : { capture: captureLedger(Date.now(), startMs) }) };
     if (path === 'rate') return rate(Date.now());
     if (path === 'tables') return tables(messages.length).map((t) => (empty ? { ...t, rows: 0, files: 0, hot_rows: 0 } : t));
     if (path === 'search') {
@@ -31,7 +33,7 @@ export function start({ port = 0, dist, empty = false, balanced = true } = {}) {
       let body = '';
       for await (const part of request) body += part;
       const { query, limit = 10_000 } = JSON.parse(body);
-      return sql(query, limit, messages);
+      return wireSql(query, limit, { nowMs: Date.now(), quiet: empty }) ?? sql(query, limit, messages);
     }
     return null;
   }

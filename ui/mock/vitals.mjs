@@ -27,7 +27,7 @@ export function ledger(startMs, nowMs, balanced) {
     since: new Date(nowMs - s * 1000).toISOString(),
     window_s: s,
     balanced,
-    in: { hep_udp: udp, hep_tcp: tcp, kernel_drops: kernel, total },
+    in: { hep_udp: udp, hep_tcp: tcp, kernel_drops: kernel, refused: 0, unread: 0, total },
     out: { sip: rows - 8800 - missing, qos: 7300, hep: 1500, total: rows - missing },
     drops: [
       { stage: 'listen', reason: 'kernel_buffer', count: kernel, help: 'The socket buffer was full. Raise net.core.rmem_max.' },

@@ -11,6 +11,10 @@ export async function fixtureSteps({ step, browser, base, shot }) {
     ['search', '#/search?since=24h'],
     ['messages', '#/search?since=1h&by=message&code=4xx'],
     ['call', call(B2BUA, '?msg=9')],
+    ['wire', '#/wire'],
+    ['wire-services', '#/wire?view=services'],
+    ['wire-map', '#/wire?view=map'],
+    ['wire-flows', '#/wire?view=flows'],
     ['live', '#/live'],
     ['sql', '#/sql'],
   ];

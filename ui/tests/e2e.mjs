@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { start } from '../mock/server.mjs';
 import { launch, open } from './browser.mjs';
 import { fixtureSteps } from './e2e-fixtures.mjs';
+import { wireSteps } from './e2e-wire.mjs';
 
 const real = process.env.WIRELAKE_URL;
 const folder = process.argv[2] ?? process.env.SCREENSHOTS ?? new URL('../screenshots/', import.meta.url).pathname;
@@ -114,6 +115,15 @@ await step('live: rate, chart and ledger', async () => {
   await shot('live');
 });
 
+await step('wire: every view answers', async () => {
+  for (const view of ['roundtrips', 'services', 'map', 'flows']) {
+    await go(`#/wire?view=${view}`);
+    await page.locator('[role=grid], [data-testid=map], [data-testid=teach-capture]').first().waitFor();
+    assert.equal(await page.getByText('The lake did not answer.').count(), 0);
+    await shot(`wire-${view}`);
+  }
+});
+
 await step('sql: run, results, an error in the server\'s words', async () => {
   await go('#/sql');
   await t('editor').fill('SELECT method, count(*) AS messages FROM sip GROUP BY method');
@@ -147,6 +157,7 @@ await step('help: "?" lists the keys', async () => {
 });
 
 if (mock) await fixtureSteps({ step, browser, base, shot });
+if (mock) await wireSteps({ step, browser, base, shot });
 
 await step('no console error, no request elsewhere', async () => assert.deepEqual(session.problems, []));
 

@@ -6,6 +6,8 @@ const DOORS: Record<string, string> = {
   hep_ws: 'HEP over WebSocket',
   dropsonde: 'dropsonde',
   kernel_drops: 'Lost in the kernel',
+  refused: 'Connections refused',
+  unread: 'Unread at the end',
 };
 
 /** A door that the page does not know yet keeps its own name. */

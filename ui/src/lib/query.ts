@@ -47,8 +47,11 @@ export function isRelative(since: string): boolean {
 }
 
 /** Whether the range is one that the form shows as two dates. */
-export function isCustom(state: Pick<SearchState, 'since' | 'until'>): boolean {
-  return state.until !== '' || !PRESETS.some((p) => p.since === state.since);
+export function isCustom(
+  state: Pick<SearchState, 'since' | 'until'>,
+  presets: readonly { since: string }[] = PRESETS,
+): boolean {
+  return state.until !== '' || !presets.some((p) => p.since === state.since);
 }
 
 export function readSearch(params: URLSearchParams): SearchState {

@@ -40,6 +40,45 @@ export interface Ledger {
   store: { accepted: number; durable: number; hot: number; building: number; dropped: number };
   notices: NamedCount[];
   checks: LedgerCheck[];
+  /** The books of capture; absent while it is off. */
+  capture?: CaptureLedger;
+}
+
+export interface CaptureLedger {
+  balanced: boolean;
+  frames: {
+    seen: number;
+    source_drops: number;
+    taken: number;
+    bytes: number;
+    filtered: number;
+    unknown_link: number;
+    refused: number;
+  };
+  packets: {
+    taken: number;
+    segments: number;
+    datagrams: number;
+    other: number;
+    fragments: number;
+    reassembled: number;
+    retransmitted: number;
+    out_of_order: number;
+  };
+  flows: { opened: number; opened_middle: number; closed: Record<string, number>; open: number };
+  bytes: { payload: number; delivered: number; repeated: number; missing: number; unknown: number };
+  roundtrips: {
+    answered: number;
+    unanswered: number;
+    orphan: number;
+    one_way: number;
+    total: number;
+    rows: number;
+  };
+  drops: { stage: string; reason: string; count: number }[];
+  gaps: Record<string, number>;
+  decode_errors: Record<string, number>;
+  checks: LedgerCheck[];
 }
 
 export interface RatePoint {
@@ -181,4 +220,102 @@ export interface Call {
   truncated: boolean;
   hosts: Host[];
   messages: CallMessage[];
+}
+
+/** What a list of roundtrips shows; the panel asks for the whole row. */
+export interface RoundtripRow {
+  ts: string;
+  duration_ns: number | null;
+  first_byte_ns: number | null;
+  protocol: string;
+  operation: string | null;
+  resource: string | null;
+  outcome: string;
+  status: string | null;
+  status_code: string | null;
+  reason: string | null;
+  client_ip: string;
+  client_port: number;
+  server_ip: string;
+  server_port: number;
+  request_bytes: number | null;
+  response_bytes: number | null;
+}
+
+export interface RoundtripDetail extends RoundtripRow {
+  first_byte: string | null;
+  last_byte: string | null;
+  error: string | null;
+  confidence: string;
+  transport: string;
+  direction: string;
+  trace_id: string | null;
+  span_id: string | null;
+  call_id: string | null;
+  vlan: number | null;
+  notices: string | null;
+  attributes: string | null;
+}
+
+export interface FlowRow {
+  ts: string;
+  last: string;
+  duration_ns: number;
+  transport: string;
+  client_ip: string;
+  client_port: number;
+  server_ip: string;
+  server_port: number;
+  protocol: string | null;
+  visibility: string;
+  start: string | null;
+  ended: string;
+  roundtrips: number;
+  client_rtt_us: number | null;
+  server_rtt_us: number | null;
+  client_packets: number;
+  server_packets: number;
+  client_bytes: number;
+  server_bytes: number;
+  client_retransmits: number;
+  server_retransmits: number;
+  client_gap_bytes: number;
+  server_gap_bytes: number;
+  gaps: number;
+  zero_windows: number;
+  resets: number;
+  decode_errors: number;
+  last_error: string | null;
+  attributes: string | null;
+}
+
+/** Roundtrips that have something in common, added up. */
+export interface Totals {
+  n: number;
+  errors: number;
+  unanswered: number;
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+}
+
+export interface OperationRow extends Totals {
+  /** The oldest of them, Unix milliseconds. */
+  begun?: number;
+  protocol: string;
+  operation: string | null;
+}
+
+export interface EdgeRow extends Totals {
+  /** The oldest of them, Unix milliseconds. */
+  begun?: number;
+  client_ip: string;
+  server_ip: string;
+  server_port: number;
+  protocol: string;
+}
+
+export interface SlotRow extends Totals {
+  slot: number;
+  protocol?: string;
 }

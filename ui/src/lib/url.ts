@@ -1,6 +1,6 @@
 /** The address after `#` is the whole state of the page, so a link shows a colleague what you see. */
 
-export type PageName = 'search' | 'call' | 'live' | 'sql';
+export type PageName = 'search' | 'call' | 'live' | 'wire' | 'sql';
 
 export interface Route {
   page: PageName;
@@ -20,7 +20,7 @@ export function parseHash(hash: string): Route {
     const id = decode(path.slice(slash + 1));
     if (id) return { page: 'call', id, params };
   }
-  if (head === 'live' || head === 'sql') return { page: head, id: '', params };
+  if (head === 'live' || head === 'wire' || head === 'sql') return { page: head, id: '', params };
   return { page: 'search', id: '', params };
 }
 
