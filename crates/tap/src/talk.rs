@@ -323,8 +323,8 @@ impl Speaking {
         let rounds = match protocol {
             // A second command before the answer to the first is forbidden (its command phase).
             Protocol::Mysql => 0,
-            // RFC 9112 section 9.3.2 allows pipelining, and hardly a client does it.
-            Protocol::Http => 2,
+            // RFC 9112 section 9.3.2 allows pipelining; clients that do it send batches and wait.
+            Protocol::Http => 4,
             _ => ROUNDS,
         };
         let mut pairs = Pairs::new(whole, rounds);
