@@ -59,7 +59,7 @@ pub fn run(settings: &Settings) -> Vec<Row> {
     let cases = [
         ("HTTP, 10 KB bodies, MTU 1500", 1, trace(80, MSS, get, |_| body(10_240))),
         ("HTTP, 10 KB bodies, 64 KiB frames", 1, trace(80, SUPER, get, |_| body(10_240))),
-        ("HTTP, 1 MB bodies, 64 KiB frames", 1, trace(80, SUPER, get, |_| body(1 << 20))),
+        ("HTTP, 128 KB bodies, 64 KiB frames", 1, trace(80, SUPER, get, |_| body(128 << 10))),
         ("Redis GET, one at a time", 1, trace(6379, MSS, redis, |_| value.clone())),
         ("Redis GET, pipelines of 16", 16, trace(6379, MSS, pipeline, |_| value.repeat(16))),
     ];
