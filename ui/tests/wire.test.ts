@@ -151,6 +151,12 @@ describe('map', () => {
     expect(layout([]).boxes).toEqual([]);
   });
 
+  it('lets a health check on a host not move that host forward', () => {
+    const plan = layout([edge('c', 'a'), edge('a', 'b'), edge('b', 'db'), edge('db', 'db')]);
+    const host = (id: string) => plan.boxes.find((box) => box.id === id)!.x;
+    expect(host('b')).toBeLessThan(host('db'));
+  });
+
   it('keeps what asks itself apart from what answers', () => {
     const plan = layout([edge('127.0.0.1', '127.0.0.1', 6379), edge('127.0.0.1', '127.0.0.1', 80)]);
     expect(plan.boxes.map((box) => box.kind).sort()).toEqual(['host', 'local']);

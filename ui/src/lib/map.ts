@@ -217,7 +217,10 @@ function layersOf(boxes: Map<string, Box>, lines: Line[]): Map<string, number> {
     out.set(line.from, (out.get(line.from) ?? new Set()).add(line.to));
     called.add(line.to);
   }
-  const depth = depths([...boxes.keys()].filter((id) => !called.has(id)), out);
+  const starts = [...boxes.values()].filter((box) => !called.has(box.id));
+  const depth = new Map<string, number>();
+  // Who asks on the host itself says nothing about how far back that host stands: those come second.
+  for (const local of [false, true]) depths(depth, starts.filter((box) => (box.kind === 'local') === local).map((box) => box.id), out);
   const layer = new Map<string, number>();
   const open = new Set<string>();
   const order: string[] = [];
@@ -251,15 +254,14 @@ function layersOf(boxes: Map<string, Box>, lines: Line[]): Map<string, number> {
 }
 
 /** Fewest steps from a start. What no start leads to is part of a circle, and as far as anything. */
-function depths(starts: string[], out: Map<string, Set<string>>): Map<string, number> {
-  const depth = new Map(starts.map((id) => [id, 0]));
+function depths(depth: Map<string, number>, starts: string[], out: Map<string, Set<string>>): void {
+  for (const id of starts) depth.set(id, 0);
   let reached = starts;
   for (let step = 1; reached.length > 0; step++) {
     const next = reached.flatMap((id) => [...(out.get(id) ?? [])]).filter((id) => !depth.has(id));
     for (const id of next) depth.set(id, step);
     reached = [...new Set(next)];
   }
-  return depth;
 }
 
 const depthOf = (depth: Map<string, number>, id: string): number => depth.get(id) ?? Infinity;

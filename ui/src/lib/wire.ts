@@ -224,7 +224,7 @@ export const sqlFor = {
     `SELECT ${LIST}\nFROM roundtrips\n${where(conditions(state, range))}\nORDER BY ts DESC`,
 
   flows: (state: WireState, range: Range): string =>
-    `SELECT *\nFROM flows\n${where(conditions(state, range, { flows: true }))}\nORDER BY last DESC`,
+    `SELECT *\nFROM flows\n${where(conditions(state, range, { flows: true }))}\nORDER BY ts DESC`,
 
   protocols: (state: WireState, range: Range): string => {
     const flows = state.view === 'flows';
