@@ -118,8 +118,8 @@ pub fn duration(nanos: i64) -> String {
     let value = nanos as f64;
     match nanos {
         ..10_000 => format!("{:.1} µs", value / 1e3),
-        ..1_000_000 => format!("{:.0} µs", value / 1e3),
-        ..1_000_000_000 => format!("{:.2} ms", value / 1e6),
+        10_000..1_000_000 => format!("{:.0} µs", value / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.2} ms", value / 1e6),
         _ => format!("{:.2} s", value / 1e9),
     }
 }
@@ -128,7 +128,7 @@ pub fn duration(nanos: i64) -> String {
 pub fn size(bytes: u64) -> String {
     match bytes {
         ..10_000 => format!("{bytes} B"),
-        ..10_000_000 => format!("{:.0} kB", bytes as f64 / 1e3),
+        10_000..10_000_000 => format!("{:.0} kB", bytes as f64 / 1e3),
         _ => format!("{:.0} MB", bytes as f64 / 1e6),
     }
 }
