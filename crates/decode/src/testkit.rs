@@ -162,7 +162,8 @@ impl Player {
     }
 
     fn note(&mut self) {
-        for event in self.out.events() {
+        // Whole messages are said by their fields already.
+        for event in self.out.events().iter().filter(|event| !matches!(event, Event::Raw { .. })) {
             self.lines.push(line(event, self.out.fields()));
         }
         self.out.clear();

@@ -270,6 +270,10 @@ impl Mongodb {
         facts: &Facts<'_>,
         out: &mut Out,
     ) -> Progress {
+        // A value may end behind what is here: the rest of it is skipped.
+        let beyond = used.saturating_sub(input.bytes.len());
+        let used = used.saturating_sub(beyond);
+        let skip = skip.saturating_add(u64::try_from(beyond).unwrap_or(u64::MAX));
         if body.walk.is_none() && skip == 0 {
             self.end(input, &body, facts, out);
             return Progress::consumed(used);
