@@ -28,7 +28,7 @@ BIN := target/release/wirelake
 NIGHTLY := env -u RUSTC_WORKSPACE_WRAPPER cargo +nightly
 T ?=
 S ?= 60
-BENCHES ?= decode udp tcp store
+BENCHES ?= decode udp tcp store capture
 ARGS ?=
 
 .PHONY: build run test check fmt lint layers unit ui ui-test live bench instructions golden fuzz miri deny deps tools dist clean distclean help
@@ -82,6 +82,9 @@ live: ## start real clients and servers against the binary
 
 bench: build ## measure; BENCHES="decode udp" picks some
 	@for name in $(BENCHES); do $(BIN) bench "$$name"; done
+
+bench-live: build ## capture beside real servers and load generators: captured, lost, CPU per request (needs root)
+	@scripts/bench-capture
 
 instructions: ## count instructions per decoded message; fails 2 % above tests/instructions.txt; UPDATE=1 rewrites it
 	@scripts/instructions $(if $(UPDATE),--update)
