@@ -31,7 +31,7 @@ S ?= 60
 BENCHES ?= decode udp tcp store capture
 ARGS ?=
 
-.PHONY: build run test check fmt lint layers unit ui ui-test live bench instructions golden fuzz miri deny deps tools dist clean distclean help
+.PHONY: build run test check fmt lint layers unit ui ui-test live bench bench-live instructions golden fuzz miri deny deps tools dist clean distclean help
 
 build: deps ## build target/release/wirelake
 	@mkdir -p "$(CARGO_TARGET_DIR)"
