@@ -91,8 +91,7 @@ impl Talk {
     ) {
         match &mut self.0 {
             State::Speaking(speaking) => {
-                let about = (dir, time);
-                speaking.driver.bytes(&flow.tuple, about.0, about.1, bytes, segment_start, &mut side.out);
+                speaking.driver.bytes(&flow.tuple, dir, time, bytes, segment_start, &mut side.out);
                 speaking.settle(side, flow, time);
             }
             State::Ignored => side.unknown(bytes),

@@ -311,7 +311,8 @@ impl Sink for StoreSink {
     }
 }
 
-fn now() -> Nanos {
+/// The time of the machine's clock, for what is overdue.
+pub fn now() -> Nanos {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Nanos(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
 }

@@ -5,6 +5,6 @@ pub mod packets;
 mod server;
 mod sink;
 
-pub use capture::{Capture, Pages};
+pub use capture::{Capture, Pages, now};
 pub use server::{Ports, Server, frame};
 pub use sink::{Handover, HepSink, Live, SealLimits};

@@ -3,10 +3,12 @@
 use std::fmt::Write;
 
 use correlate::{Outcome, Roundtrip};
-use decode::{Name, Status, Value};
+use decode::{Name, Status};
 use flow::Flow;
 use model::{Dir, Nanos};
 use tap::{About, service};
+
+use super::text::{field, fit};
 
 const PROTOCOL_WIDTH: usize = 10;
 const ENDPOINTS_WIDTH: usize = 45;
@@ -61,29 +63,19 @@ pub fn write(style: Style, flow: &Flow, about: &About, row: &Roundtrip, to: &mut
         push_text(row, Name::Error, &mut what);
     }
     match style.width.checked_sub(used).filter(|room| *room >= 16) {
-        Some(room) if what.chars().count() > room => {
-            to.extend(what.chars().take(room - 1));
-            to.push('…');
-        }
-        _ => to.push_str(&what),
+        Some(room) => to.push_str(&fit(&what, room)),
+        None => to.push_str(&what),
     }
     to.push('\n');
 }
 
-/// Adds a field, its control characters and line ends as spaces.
+/// Adds a field behind a space.
 fn push_text(row: &Roundtrip, name: Name, to: &mut String) {
-    let text = match row.fields.find(name) {
-        Some(Value::Text(range)) => String::from_utf8_lossy(row.fields.text(range)).into_owned(),
-        Some(Value::Static(label)) => (*label).to_owned(),
-        Some(Value::Int(number)) => number.to_string(),
-        Some(Value::Bool(flag)) => flag.to_string(),
-        None => return,
-    };
+    let text = field(row, name).unwrap_or_default();
     if !to.is_empty() && !text.is_empty() {
         to.push(' ');
     }
-    // What comes from the wire must not steer the terminal.
-    to.extend(text.chars().map(|character| if character.is_control() { ' ' } else { character }));
+    to.push_str(&text);
 }
 
 fn code(row: &Roundtrip) -> String {
@@ -100,11 +92,7 @@ fn code(row: &Roundtrip) -> String {
             }
         }
     }
-    if text.chars().count() > CODE_WIDTH {
-        text = text.chars().take(CODE_WIDTH - 1).collect();
-        text.push('…');
-    }
-    text
+    fit(&text, CODE_WIDTH)
 }
 
 /// The time of day in UTC, microseconds.

@@ -7,6 +7,7 @@ mod packets;
 mod read;
 mod show;
 mod stat;
+mod text;
 mod watch;
 
 pub use ifaces::run as ifaces;

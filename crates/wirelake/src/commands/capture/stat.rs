@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use correlate::{Outcome, Roundtrip};
-use decode::{Name, Status, Value};
+use decode::{Name, Status};
 use hdrhistogram::Histogram;
 use tap::{About, service};
 
 use super::line::duration;
+use super::text::{field, fit};
 
 /// Kinds of roundtrips that are told apart; what comes beyond is one more line, `(others)`.
 const MAX_KINDS: usize = 512;
@@ -38,10 +39,10 @@ impl Stat {
     pub fn add(&mut self, about: &About, row: &Roundtrip) {
         let code = match row.outcome {
             Outcome::Unanswered | Outcome::Orphan => format!("({})", row.outcome.as_str()),
-            Outcome::Answered | Outcome::OneWay => text(row, Name::StatusCode)
+            Outcome::Answered | Outcome::OneWay => field(row, Name::StatusCode)
                 .unwrap_or_else(|| tap::status(row.status).unwrap_or("-").to_owned()),
         };
-        let operation = text(row, Name::Operation).unwrap_or_else(|| "-".to_owned());
+        let operation = field(row, Name::Operation).unwrap_or_else(|| "-".to_owned());
         let mut kind = (service(about, row).to_owned(), operation, code);
         if self.kinds.len() >= MAX_KINDS && !self.kinds.contains_key(&kind) {
             kind = ("(others)".to_owned(), String::new(), String::new());
@@ -115,21 +116,4 @@ impl Figures {
 fn spans() -> Histogram<u32> {
     Histogram::new_with_max(LONGEST_NS, 2)
         .unwrap_or_else(|_| Histogram::new(1).expect("one digit is allowed"))
-}
-
-fn text(row: &Roundtrip, name: Name) -> Option<String> {
-    let text = match row.fields.find(name)? {
-        Value::Text(range) => String::from_utf8_lossy(row.fields.text(range)).into_owned(),
-        Value::Static(label) => (*label).to_owned(),
-        Value::Int(number) => number.to_string(),
-        Value::Bool(flag) => flag.to_string(),
-    };
-    Some(text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect())
-}
-
-fn fit(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    text.chars().take(width - 1).chain(['…']).collect()
 }

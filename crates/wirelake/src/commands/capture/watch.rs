@@ -4,13 +4,13 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use capture::filter::Program;
 use capture::live::{Live, LiveOptions, State};
 use capture::privileges;
-use model::{Frame, Nanos};
+use model::Frame;
 use tap::{Ledger, SourceTotals, Tap};
 
 use super::line::Style;
@@ -18,6 +18,7 @@ use super::options::{self, Picker};
 use super::read::write_ledger;
 use super::show::{Show, Shown};
 use crate::cli::Watch;
+use crate::pipeline::now;
 
 /// How long one look at the ring may wait: also how late a key press is heard.
 const LOOK: Duration = Duration::from_millis(100);
@@ -162,11 +163,6 @@ fn tell(name: &str, state: State) {
         State::Down => eprintln!("{name} is down; capture goes on when it is up again"),
         State::Gone => eprintln!("{name} is gone; capture goes on when one of that name is there"),
     }
-}
-
-fn now() -> Nanos {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Nanos(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
 }
 
 /// A flag that SIGINT and SIGTERM set. The second one ends the program the usual way.
