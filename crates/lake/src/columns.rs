@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, BinaryViewArray, Int32Array, Int64Array, RecordBatch, TimestampMicrosecondArray,
-    builder::BinaryViewBuilder, new_null_array,
+    Array, ArrayRef, BinaryViewArray, Float64Array, Int32Array, Int64Array, RecordBatch,
+    TimestampMicrosecondArray, builder::BinaryViewBuilder, new_null_array,
 };
-use arrow_buffer::{NullBufferBuilder, ScalarBuffer};
+use arrow_buffer::{Buffer, NullBufferBuilder, ScalarBuffer};
 use arrow_schema::SchemaRef;
 use mem::block::Shared;
 use mem::views::{self, View, ViewSet};
@@ -150,6 +150,12 @@ impl Columns {
         self.longs[column].push(self.rows, value);
     }
 
+    /// Sets a `Double` column of the current row; its bits wait among the longs, which are as wide.
+    #[inline]
+    pub fn double(&mut self, column: usize, value: f64) {
+        self.long(column, value.to_bits().cast_signed());
+    }
+
     /// Sets a `Bytes` column of the current row; the bytes are copied.
     pub fn bytes(&mut self, column: usize, value: &[u8]) {
         let row = self.rows;
@@ -221,6 +227,12 @@ impl Columns {
                     Kind::Long => match self.longs[at].take(rows) {
                         Some((values, nulls)) => Arc::new(Int64Array::new(ScalarBuffer::from(values), nulls)),
                         None => nothing.of(&arrow_schema::DataType::Int64, rows),
+                    },
+                    Kind::Double => match self.longs[at].take(rows) {
+                        Some((bits, nulls)) => {
+                            Arc::new(Float64Array::new(ScalarBuffer::from(Buffer::from_vec(bits)), nulls))
+                        }
+                        None => nothing.of(&arrow_schema::DataType::Float64, rows),
                     },
                     Kind::Time => match self.longs[at].take(rows) {
                         Some((values, nulls)) => Arc::new(

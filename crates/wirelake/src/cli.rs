@@ -69,6 +69,15 @@ pub struct Settings {
     /// Address for HEP over TCP
     #[arg(long, value_name = "ADDR")]
     pub hep_tcp: Vec<String>,
+    /// Address for dropsonde (Loggregator version 1) over UDP; may be given more than once
+    #[arg(long, value_name = "ADDR")]
+    pub dropsonde_udp: Vec<String>,
+    /// Address for Loggregator (version 2) over gRPC with mutual TLS
+    #[arg(long, value_name = "ADDR")]
+    pub loggregator: Vec<String>,
+    /// Where Loggregator's envelopes are sent on to, such as loggregator://127.0.0.1:3458
+    #[arg(long, value_name = "URL")]
+    pub to: Vec<String>,
     /// Capture on this interface, `any` for all of them; may be given more than once
     #[arg(long, value_name = "IFACE")]
     pub capture: Vec<String>,

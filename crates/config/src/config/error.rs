@@ -358,6 +358,15 @@ pub enum Conflict {
         /// `lake.compression`.
         compression: super::Compression,
     },
+    /// A listener that needs a certificate has none.
+    #[error(
+        "`loggregator.listen` is set and `{missing}` is not: agents are served with mutual TLS alone, so name the \
+         certificate of their authority, this server's certificate and its key"
+    )]
+    NoCertificate {
+        /// `section.name` of the first file that is missing.
+        missing: &'static str,
+    },
     /// Two listeners want one TCP port.
     #[error("`{one}` and `{other}` both want {address} over {transport}: give one of them another port")]
     SamePort {

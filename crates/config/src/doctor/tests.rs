@@ -64,7 +64,7 @@ fn plan(more: &str) -> (tempfile::TempDir, Plan) {
     let folder = tempfile::tempdir().unwrap();
     let file = format!(
         "data.dir = {:?}\nhep.udp = \"127.0.0.1:0\"\nhep.tcp = \"127.0.0.1:0\"\n\
-         api.listen = \"127.0.0.1:0\"\n{more}",
+         dropsonde.udp = \"127.0.0.1:0\"\napi.listen = \"127.0.0.1:0\"\n{more}",
         folder.path().join("lake").to_str().unwrap()
     );
     let machine = Machine { cores: 4, hostname: "edge-1".into() };
@@ -82,7 +82,7 @@ fn a_healthy_machine_passes() {
         let of_this_machine = finding.name == "disk space";
         assert!(finding.status == Status::Ok || of_this_machine, "{finding:?}");
     }
-    assert_eq!(found.len(), 15);
+    assert_eq!(found.len(), 16);
 }
 
 #[test]

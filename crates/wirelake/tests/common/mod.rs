@@ -123,6 +123,7 @@ impl Server {
         for (flag, default) in [
             ("--hep-udp", "127.0.0.1:0"),
             ("--hep-tcp", "127.0.0.1:0"),
+            ("--dropsonde-udp", "127.0.0.1:0"),
             ("--api", "127.0.0.1:0"),
             ("--shards", "2"),
         ] {
