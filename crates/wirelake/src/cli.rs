@@ -403,6 +403,9 @@ pub struct Bench {
     /// Threads that send; 0 is one per shard
     #[arg(long, default_value_t = 0)]
     pub senders: usize,
+    /// Measure udp and tcp for every number of threads up to the machine's cores
+    #[arg(long)]
+    pub matrix: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum, PartialEq, Eq)]

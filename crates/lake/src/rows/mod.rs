@@ -8,6 +8,7 @@ mod address;
 mod capture;
 mod envelope;
 mod sip;
+mod telemetry;
 mod text;
 
 use std::net::IpAddr;
@@ -24,6 +25,7 @@ use text::Escaped;
 
 pub use capture::CaptureRows;
 pub use sip::worth_telling;
+pub use telemetry::{Made, TelemetryRows};
 
 /// HEP protocol type of SIP.
 const PROTO_SIP: u8 = 1;

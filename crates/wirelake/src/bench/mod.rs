@@ -7,6 +7,7 @@
 
 mod capture;
 mod decode;
+mod messages;
 mod network;
 mod report;
 mod store;
@@ -17,10 +18,8 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::cli::{Bench, BenchKind};
+use messages::INVITE;
 use report::Row;
-
-/// The message of every benchmark: 738 bytes of HEP3 around a SIP INVITE with SDP.
-const INVITE: &[u8] = include_bytes!("../../../../tests/vectors/hep3_invite.bin");
 
 /// How a benchmark is run.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +27,8 @@ struct Settings {
     seconds: Duration,
     shards: usize,
     senders: usize,
+    /// Whether `udp` and `tcp` try every number of shards and senders.
+    matrix: bool,
 }
 
 /// Runs benchmarks.
@@ -41,6 +42,7 @@ pub fn run(bench: &Bench) -> Result<ExitCode> {
         seconds: Duration::from_secs_f64(bench.seconds.clamp(0.1, 600.0)),
         shards,
         senders: if bench.senders == 0 { shards } else { bench.senders },
+        matrix: bench.matrix,
     };
     let mut rows: Vec<Row> = Vec::new();
     for what in &bench.what {
