@@ -1,0 +1,259 @@
+//! An opened envelope.
+
+use super::{
+    bodies::{Body, Parts, Seen},
+    error::{Error, Field, What},
+    names::event_type,
+    tags::{Forwarded, TAGS, Tags, entry},
+};
+use crate::protobuf::{LEN, Reader, VARINT, tag};
+
+const ORIGIN: u32 = tag(1, LEN);
+const EVENT_TYPE: u32 = tag(2, VARINT);
+const TIMESTAMP: u32 = tag(6, VARINT);
+const FIRST_BODY: u32 = tag(7, LEN);
+const LAST_BODY: u32 = tag(12, LEN);
+const DEPLOYMENT: u32 = tag(13, LEN);
+const JOB: u32 = tag(14, LEN);
+const INDEX: u32 = tag(15, LEN);
+const IP: u32 = tag(16, LEN);
+
+/// An opened envelope. Texts are bytes as they stand on the wire.
+#[derive(Clone, Debug)]
+pub struct Envelope<'a> {
+    /// The component that sent it.
+    pub origin: &'a [u8],
+    /// Nanoseconds since the epoch.
+    pub timestamp: Option<i64>,
+    /// Name of the deployment.
+    pub deployment: Option<&'a [u8]>,
+    /// Name of the job.
+    pub job: Option<&'a [u8]>,
+    /// Index or id of the job.
+    pub index: Option<&'a [u8]>,
+    /// Address of the machine.
+    pub ip: Option<&'a [u8]>,
+    /// What it is about.
+    pub body: Body<'a>,
+    /// What its tags are, found while they were checked.
+    pub(crate) known: KnownTags<'a>,
+    bytes: &'a [u8],
+    tags: Tags<'a>,
+}
+
+/// The tags that have a meaning of their own; of one that comes again, the last value.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct KnownTags<'a> {
+    pub count: u32,
+    /// A key may come again. It is not said where none does, but may be said where none does, too.
+    pub maybe_repeated: bool,
+    pub source_id: Option<&'a [u8]>,
+    pub instance_id: Option<&'a [u8]>,
+    pub process_instance_id: Option<&'a [u8]>,
+}
+
+impl<'a> Envelope<'a> {
+    /// The tags in their order on the wire. A key may come again: the last value counts.
+    #[must_use]
+    pub fn tags(&self) -> Tags<'a> {
+        self.tags.clone()
+    }
+
+    /// The hops of the request that an `HttpStartStop` is about; none in other envelopes.
+    pub fn forwarded(&self) -> Forwarded<'a> {
+        match &self.body {
+            Body::HttpStartStop(http) if http.has_forwarded => Forwarded::new(self.bytes),
+            _ => Forwarded::new(&[]),
+        }
+    }
+
+    /// The event type as the number that it has on the wire: 4 to 9.
+    #[must_use]
+    pub const fn event_type(&self) -> i32 {
+        match self.body {
+            Body::HttpStartStop(_) => event_type::HTTP_START_STOP,
+            Body::LogMessage(_) => event_type::LOG_MESSAGE,
+            Body::ValueMetric(_) => event_type::VALUE_METRIC,
+            Body::CounterEvent(_) => event_type::COUNTER_EVENT,
+            Body::Error(_) => event_type::ERROR,
+            Body::ContainerMetric(_) => event_type::CONTAINER_METRIC,
+        }
+    }
+
+    /// The datagram.
+    #[must_use]
+    pub const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+}
+
+/// The parts of one body: nearly always one.
+#[derive(Clone, Copy, Default)]
+struct Found<'a> {
+    bytes: &'a [u8],
+    parts: u32,
+}
+
+/// Opens the envelope that a datagram holds. Does not allocate.
+///
+/// # Errors
+/// What the reference refuses; see the [module](super).
+pub fn open(bytes: &[u8]) -> Result<Envelope<'_>, Error> {
+    let mut envelope = Envelope {
+        origin: &[],
+        timestamp: None,
+        deployment: None,
+        job: None,
+        index: None,
+        ip: None,
+        body: Body::CounterEvent(Default::default()),
+        known: KnownTags::default(),
+        bytes,
+        tags: Tags::default(),
+    };
+    let (mut origin, mut event_type) = (None, None);
+    let mut found = [Found::default(); 6];
+    let mut first_tag = Reader::default();
+    let mut buckets = 0u64;
+    let mut fields = Reader::new(bytes);
+    loop {
+        let here = fields;
+        let Some(tag) = fields.tag()? else { break };
+        match tag {
+            ORIGIN => origin = Some(fields.bytes()?),
+            EVENT_TYPE => event_type = Some(fields.int32()?),
+            TIMESTAMP => envelope.timestamp = Some(fields.int64()?),
+            FIRST_BODY..=LAST_BODY if tag & 7 == LEN => {
+                let bytes = fields.bytes()?;
+                if let Some(found) = found.get_mut(body_index(tag)) {
+                    *found = Found { bytes, parts: found.parts.saturating_add(1) };
+                }
+            }
+            DEPLOYMENT => envelope.deployment = Some(fields.bytes()?),
+            JOB => envelope.job = Some(fields.bytes()?),
+            INDEX => envelope.index = Some(fields.bytes()?),
+            IP => envelope.ip = Some(fields.bytes()?),
+            TAGS => {
+                let (key, value) = entry(fields.bytes()?)?;
+                if envelope.known.count == 0 {
+                    first_tag = here;
+                }
+                envelope.known.add(key, value, &mut buckets);
+            }
+            _ => fields.skip(tag)?,
+        }
+    }
+    envelope.tags = Tags::new(first_tag, envelope.known.count);
+
+    let mut body = None;
+    for (index, found) in found.iter().enumerate().filter(|(_, found)| found.parts > 0) {
+        let parsed = parse(index, found, bytes)?;
+        if event_type.map(type_index) == Some(Some(index)) {
+            body = Some(parsed);
+        }
+    }
+    envelope.origin = origin.ok_or(Error::missing(Field::Origin))?;
+    let event_type = event_type.ok_or(Error::missing(Field::EventType))?;
+    envelope.body = body.ok_or_else(|| no_body(event_type))?;
+    Ok(envelope)
+}
+
+/// Place of a body among the six, by its tag.
+#[inline(always)]
+const fn body_index(tag: u32) -> usize {
+    (tag.wrapping_sub(FIRST_BODY) >> 3) as usize
+}
+
+/// Place of the body that an event type names.
+fn type_index(event_type: i32) -> Option<usize> {
+    usize::try_from(event_type.checked_sub(event_type::HTTP_START_STOP)?).ok().filter(|index| *index < 6)
+}
+
+#[cold]
+fn no_body(event_type: i32) -> Error {
+    const FIELDS: [Field; 6] = [
+        Field::HttpStartStop,
+        Field::LogMessage,
+        Field::ValueMetric,
+        Field::CounterEvent,
+        Field::ErrorEvent,
+        Field::ContainerMetric,
+    ];
+    match type_index(event_type).and_then(|index| FIELDS.get(index)) {
+        Some(field) => Error { what: What::NoBody, field: *field },
+        None => Error { what: What::UnknownEventType, field: Field::None },
+    }
+}
+
+#[inline]
+fn parse<'a>(index: usize, found: &Found<'a>, envelope: &'a [u8]) -> Result<Body<'a>, Error> {
+    Ok(match index {
+        0 => Body::HttpStartStop(read(found, envelope, 0)?),
+        1 => Body::LogMessage(read(found, envelope, 1)?),
+        2 => Body::ValueMetric(read(found, envelope, 2)?),
+        3 => Body::CounterEvent(read(found, envelope, 3)?),
+        4 => Body::Error(read(found, envelope, 4)?),
+        _ => Body::ContainerMetric(read(found, envelope, 5)?),
+    })
+}
+
+#[inline]
+fn read<'a, T: Parts<'a>>(found: &Found<'a>, envelope: &'a [u8], index: usize) -> Result<T, Error> {
+    let (mut body, mut seen) = (T::default(), Seen::default());
+    if found.parts == 1 {
+        body.merge(found.bytes, &mut seen)?;
+    } else {
+        read_parts(&mut body, &mut seen, envelope, index)?;
+    }
+    T::complete(seen)?;
+    Ok(body)
+}
+
+/// Reads a body that comes in several parts by walking the envelope again.
+#[cold]
+fn read_parts<'a, T: Parts<'a>>(
+    body: &mut T,
+    seen: &mut Seen,
+    envelope: &'a [u8],
+    index: usize,
+) -> Result<(), Error> {
+    let mut fields = Reader::new(envelope);
+    while let Some(tag) = fields.tag()? {
+        if tag & 7 == LEN && body_index(tag) == index {
+            body.merge(fields.bytes()?, seen)?;
+        } else {
+            fields.skip(tag)?;
+        }
+    }
+    Ok(())
+}
+
+impl<'a> KnownTags<'a> {
+    #[inline]
+    fn add(&mut self, key: &'a [u8], value: &'a [u8], buckets: &mut u64) {
+        self.count = self.count.saturating_add(1);
+        let bucket = 1u64.wrapping_shl(bucket(key));
+        self.maybe_repeated |= *buckets & bucket != 0;
+        *buckets |= bucket;
+        match key {
+            b"source_id" => self.source_id = Some(value),
+            b"instance_id" => self.instance_id = Some(value),
+            b"process_instance_id" => self.process_instance_id = Some(value),
+            _ => {}
+        }
+    }
+}
+
+/// One of 64 for each key. Equal keys have the same one; the names in use seldom share one.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "the low bits of the length are enough")]
+fn bucket(key: &[u8]) -> u32 {
+    let byte = |at: Option<&u8>| at.map_or(0, |byte| u32::from(*byte));
+    let len = key.len() as u32;
+    let mixed = byte(key.first())
+        .wrapping_mul(31)
+        .wrapping_add(byte(key.get(key.len() / 2)).wrapping_mul(7))
+        .wrapping_add(byte(key.last()))
+        .wrapping_add(len.wrapping_mul(5));
+    mixed ^ mixed.wrapping_shr(6)
+}
