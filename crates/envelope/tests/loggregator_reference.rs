@@ -1,0 +1,108 @@
+//! The conversion beside what the Go libraries make of the same datagrams.
+//!
+//! `tests/vectors/loggregator/reference.bin.gz` was written by `tests/loggregator/reference`. Another
+//! file of that program, of more envelopes, is read where `LOGGREGATOR_REFERENCE` names it.
+
+use std::collections::BTreeMap;
+
+use envelope::{
+    dropsonde, hep,
+    loggregator::{self, Envelope, Identity, Message, Notices, Options, Value},
+};
+
+const REFERENCE: &[u8] = include_bytes!("../../../tests/vectors/loggregator/reference.bin.gz");
+
+/// What an envelope says, as maps.
+#[derive(Debug, PartialEq)]
+struct Said<'a> {
+    timestamp: i64,
+    ids: [&'a [u8]; 2],
+    message: String,
+    metrics: BTreeMap<&'a [u8], (&'a [u8], u64)>,
+    tags: BTreeMap<&'a [u8], &'a [u8]>,
+    deprecated: usize,
+}
+
+fn said<'a>(envelope: &Envelope<'a>) -> Said<'a> {
+    let (message, metrics) = match &envelope.message {
+        Message::Gauge(gauge) => (
+            "gauge".to_owned(),
+            gauge.metrics().map(|(name, unit, value)| (name, (unit, value.to_bits()))).collect(),
+        ),
+        other => (format!("{other:?}"), BTreeMap::new()),
+    };
+    Said {
+        timestamp: envelope.timestamp,
+        ids: [envelope.source_id, envelope.instance_id],
+        message,
+        metrics,
+        tags: envelope.tags().collect(),
+        deprecated: envelope.deprecated_tags().filter(|(_, value)| *value != Value::None).count(),
+    }
+}
+
+struct File<'a>(&'a [u8]);
+
+impl<'a> File<'a> {
+    fn number(&mut self) -> u32 {
+        let (number, rest) = self.0.split_first_chunk().unwrap();
+        self.0 = rest;
+        u32::from_le_bytes(*number)
+    }
+
+    fn bytes(&mut self) -> &'a [u8] {
+        let len = self.number() as usize;
+        let (bytes, rest) = self.0.split_at(len);
+        self.0 = rest;
+        bytes
+    }
+}
+
+fn reference() -> Vec<u8> {
+    match std::env::var_os("LOGGREGATOR_REFERENCE") {
+        Some(path) => std::fs::read(path).unwrap(),
+        None => {
+            let mut out = Vec::new();
+            hep::inflate(REFERENCE, &mut out, 64 << 20).unwrap();
+            out
+        }
+    }
+}
+
+fn identity() -> Identity {
+    Identity {
+        deployment: "a deployment".into(),
+        job: "a job".into(),
+        index: "an index".into(),
+        ip: "10.0.0.1".into(),
+    }
+}
+
+#[test]
+fn every_datagram_becomes_what_the_reference_makes_of_it() {
+    let bytes = reference();
+    let mut file = File(&bytes);
+    let (mut seen, mut out) = ([0; 3], Vec::new());
+    while !file.0.is_empty() {
+        let verdict = file.number();
+        seen[verdict as usize] += 1;
+        let v1 = file.bytes();
+        let opened = dropsonde::open(v1);
+        assert_eq!(opened.is_ok(), verdict != 0, "{opened:?} {v1:x?}");
+        let Ok(opened) = opened else { continue };
+
+        let (v2, back) = (file.bytes(), (0..file.number()).map(|_| file.bytes()).collect::<Vec<_>>());
+        out.clear();
+        let written = loggregator::write_v1(&opened, &identity(), &Options::default(), &mut out);
+        assert_eq!(written.bytes, out.len());
+        assert_eq!(written.notices.contains(Notices::REPAIRED), verdict == 2, "{v1:x?}");
+        let ours: Vec<&[u8]> = loggregator::entries(&out).map(Result::unwrap).collect();
+        assert_eq!(ours.len(), 1);
+        let (ours, theirs) = (Envelope::parse(ours[0]).unwrap(), Envelope::parse(v2).unwrap());
+        assert_eq!(said(&ours), said(&theirs), "{v1:x?}");
+        assert_eq!(ours.tags().count(), theirs.tags().count(), "a tag comes twice");
+        assert_eq!(ours.bytes().len(), theirs.bytes().len());
+        let _ = back;
+    }
+    assert!(seen.iter().all(|count| *count > 50), "{seen:?}");
+}
