@@ -10,8 +10,20 @@ use std::path::{Path, PathBuf};
 const BASE: [(&str, &[&str]); 3] = [("model", &[]), ("mem", &[]), ("stats", &["model"])];
 
 /// The stages in the order in which data flows through them. A crate may use those before it.
-const STAGES: [&str; 11] =
-    ["capture", "listen", "wire", "flow", "decode", "envelope", "correlate", "tap", "lake", "export", "api"];
+const STAGES: [&str; 12] = [
+    "capture",
+    "listen",
+    "wire",
+    "flow",
+    "decode",
+    "envelope",
+    "loggregator",
+    "correlate",
+    "tap",
+    "lake",
+    "export",
+    "api",
+];
 
 /// Beside the stages: only the program reads it.
 const CONFIG: &str = "config";
