@@ -12,15 +12,21 @@
 //! <https://github.com/cloudfoundry/loggregator-api>
 
 mod batch;
+pub mod counters;
 mod decimal;
+mod distinct;
 mod encode;
 mod error;
 mod from_v1;
 mod parse;
+mod receive;
+mod to_v1;
 mod view;
 
 pub use batch::{Entries, entries};
 pub use encode::Encoder;
 pub use error::Error;
 pub use from_v1::{Identity, Notices, Options, Written, write_v1};
+pub use receive::{Received, write_received};
+pub use to_v1::to_v1;
 pub use view::{Counter, DeprecatedTags, Envelope, Event, Gauge, Log, Message, Metrics, Tags, Timer, Value};

@@ -179,6 +179,10 @@ impl<'a> Gauge<'a> {
     pub const fn metrics(&self) -> Metrics<'a> {
         Metrics { envelope: self.fields, gauge: Reader::new(&[]) }
     }
+
+    pub(super) fn by_name(&self) -> impl Iterator<Item = (&'a [u8], (&'a [u8], f64))> + Clone + use<'a> {
+        self.metrics().map(|(name, unit, value)| (name, (unit, value)))
+    }
 }
 
 /// The values of a gauge: name, unit, value.
