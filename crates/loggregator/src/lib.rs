@@ -35,8 +35,11 @@ pub mod batch;
 pub mod counters;
 mod destination;
 mod egress;
+pub mod ingress;
+pub mod metrics;
 mod queue;
 mod quiet;
+mod serve;
 mod spool;
 mod tls;
 
