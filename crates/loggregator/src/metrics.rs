@@ -42,7 +42,12 @@ impl MetricsServer {
     ///
     /// # Errors
     /// The certificate files cannot be used, or the socket.
-    pub fn start(handle: &Handle, socket: TcpListener, tls: ServerTls, page: Page) -> Result<Self, StartError> {
+    pub fn start(
+        handle: &Handle,
+        socket: TcpListener,
+        tls: ServerTls,
+        page: Page,
+    ) -> Result<Self, StartError> {
         let tls = Arc::new(Listening::new(tls, &[b"http/1.1"])?);
         let serve = move |stream, stop| serve(stream, page.clone(), stop);
         let listener = Listener::start(handle, socket, tls, CONNECTIONS, Arc::new(Doors::default()), serve)?;

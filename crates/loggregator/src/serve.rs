@@ -61,7 +61,8 @@ impl Listener {
             TcpListener::from_std(socket)?
         };
         let (stop, stopped) = watch::channel(false);
-        let task = handle.spawn(accept(listener, tls, Arc::new(Semaphore::new(connections)), doors, stopped, serve));
+        let task =
+            handle.spawn(accept(listener, tls, Arc::new(Semaphore::new(connections)), doors, stopped, serve));
         Ok(Self { address, stop, task })
     }
 

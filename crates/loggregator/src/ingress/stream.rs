@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use bytes::{Bytes, BytesMut};
+use h2::RecvStream;
 use h2::server::SendResponse;
-use h2::{Reason, RecvStream};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 
@@ -41,7 +41,10 @@ pub(super) async fn serve(request: Request<RecvStream>, respond: SendResponse<By
             return refuse(respond, code::UNIMPLEMENTED, "unknown method");
         }
     };
-    let grpc = request.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc"));
+    let grpc = request
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc"));
     if request.method() != Method::POST || !grpc {
         let mut respond = respond;
         let mut response = Response::new(());
@@ -151,10 +154,8 @@ fn refuse(mut respond: SendResponse<Bytes>, status: u32, message: &'static str) 
     let mut response = head();
     response.headers_mut().insert("grpc-status", HeaderValue::from(status));
     response.headers_mut().insert("grpc-message", HeaderValue::from_static(message));
-    if respond.send_response(response, true).is_ok() {
-        // The client may still be sending: it need not.
-        respond.send_reset(Reason::NO_ERROR);
-    }
+    // The library tells a client that is still sending that it need not.
+    let _ = respond.send_response(response, true);
 }
 
 fn head() -> Response<()> {

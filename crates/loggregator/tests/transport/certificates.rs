@@ -23,7 +23,7 @@ async fn our_expired_certificate_is_named_and_a_renewed_one_is_used() {
     assert_eq!(destination.counters().sent.envelopes, 0);
     authority.issue("client", "client", Valid::Now);
     until_sent(&destination, 100).await;
-    assert_eq!(peer.in_order(), (0..100).collect::<Vec<_>>());
+    assert_numbers(&peer.in_order(), 0..100);
 }
 
 #[tokio::test]
@@ -49,10 +49,9 @@ async fn files_that_cannot_be_used_are_tried_again() {
 #[tokio::test]
 async fn a_receiver_that_is_not_who_it_should_be_gets_nothing() {
     let authority = Authority::new();
-    for (host, valid, cause) in [
-        ("metron", Valid::Before, Cause::PeerExpired),
-        ("doppler", Valid::Now, Cause::PeerCertificate),
-    ] {
+    for (host, valid, cause) in
+        [("metron", Valid::Before, Cause::PeerExpired), ("doppler", Valid::Now, Cause::PeerCertificate)]
+    {
         let peer = peer(&authority, host, valid).await;
         let destination = start(settings(peer.address, Some(authority.client())));
         offer(&destination, 0..10);

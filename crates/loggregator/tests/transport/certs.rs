@@ -43,7 +43,8 @@ impl Authority {
 
     pub fn issue_for(&self, file: &str, host: &str, valid: Valid, key: &KeyPair, key_pem: &str) -> Identity {
         let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
-        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+        params.extended_key_usages =
+            vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
         params.not_before = rcgen::date_time_ymd(2019, 1, 1);
         let until = if valid == Valid::Now { 2_100 } else { 2_020 };
         params.not_after = rcgen::date_time_ymd(until, 1, 1);

@@ -82,5 +82,23 @@ pub async fn until_sent(destination: &Destination, envelopes: u64) {
     .await;
 }
 
+/// The same numbers in the same order; says where they part rather than showing thousands.
+#[track_caller]
+pub fn assert_numbers(found: &[u32], expected: impl IntoIterator<Item = u32>) {
+    let expected: Vec<u32> = expected.into_iter().collect();
+    let parts = found.iter().zip(&expected).position(|(found, expected)| found != expected);
+    let parts = parts.or_else(|| (found.len() != expected.len()).then(|| found.len().min(expected.len())));
+    if let Some(at) = parts {
+        let near = |numbers: &[u32]| numbers.iter().skip(at).take(5).copied().collect::<Vec<_>>();
+        panic!(
+            "{} numbers instead of {}; from the {at}th on {:?} instead of {:?}",
+            found.len(),
+            expected.len(),
+            near(found),
+            near(&expected)
+        );
+    }
+}
+
 /// Ample time to stop in.
 pub const LONG: Duration = Duration::from_secs(30);

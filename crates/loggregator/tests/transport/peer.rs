@@ -13,7 +13,7 @@ use loggregator::batch::envelopes;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
@@ -61,7 +61,8 @@ impl Peer {
         let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         let (mode, watched) = watch::channel(mode);
-        let shared = Arc::new(Shared { mode: watched, numbers: Mutex::default(), connections: Mutex::default() });
+        let shared =
+            Arc::new(Shared { mode: watched, numbers: Mutex::default(), connections: Mutex::default() });
         let given = shared.clone();
         let task = tokio::spawn(async move {
             let mut connections = tokio::task::JoinSet::new();
@@ -115,7 +116,8 @@ pub fn server_config(authority: &Authority, file: &str) -> Arc<ServerConfig> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(authority.ca()).unwrap()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let verifier = rustls::server::WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone());
+    let verifier =
+        rustls::server::WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone());
     let identity = authority.files(file);
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -186,13 +188,16 @@ async fn call(
             return;
         }
         let _ = body.flow_control().release_capacity(part.len());
-        while let Some(length) = bytes.get(1..5).map(|length| u32::from_be_bytes(length.try_into().unwrap()) as usize) {
+        while let Some(length) =
+            bytes.get(1..5).map(|length| u32::from_be_bytes(length.try_into().unwrap()) as usize)
+        {
             if bytes.len() < 5 + length {
                 break;
             }
             bytes.advance(5);
             let message = bytes.split_to(length);
-            let numbers: Vec<u32> = envelopes(&message).map(|envelope| super::number(envelope.unwrap())).collect();
+            let numbers: Vec<u32> =
+                envelopes(&message).map(|envelope| super::number(envelope.unwrap())).collect();
             if let Mode::Poison(poison) = *mode.borrow()
                 && numbers.contains(&poison)
             {
