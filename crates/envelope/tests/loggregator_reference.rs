@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use envelope::{
     dropsonde::{self, Body},
     hep,
-    loggregator::{self, Envelope, Identity, Message, Notices, Options, Value},
+    loggregator::{self, Envelope, Identity, Message, Notices, Options, Value, otlp},
 };
 
 const REFERENCE: &[u8] = include_bytes!("../../../tests/vectors/loggregator/reference.bin.gz");
@@ -63,6 +63,18 @@ fn said_v1(v1: &[u8]) -> String {
     format!("{:?} {fields:?} {:?} {forwarded:?} {tags:?}", envelope.timestamp, envelope.body)
 }
 
+/// The entries of an envelope in OTLP.
+fn entries(envelope: &Envelope<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    let metrics = otlp::put_metrics(envelope, &mut out);
+    let log = otlp::put_log(envelope, 1_700_000_000_000_000_001, &mut out);
+    let span = otlp::put_span(envelope, &mut out);
+    let signals = [metrics > 0, log != otlp::Put::Nothing, span != otlp::Put::Nothing];
+    assert!(signals.iter().filter(|written| **written).count() <= 1);
+    assert_eq!(out.is_empty(), signals == [false; 3]);
+    out
+}
+
 struct File<'a>(&'a [u8]);
 
 impl<'a> File<'a> {
@@ -113,7 +125,8 @@ fn every_datagram_becomes_what_the_reference_makes_of_it() {
         assert_eq!(opened.is_ok(), verdict != 0, "{opened:?} {v1:x?}");
         let Ok(opened) = opened else { continue };
 
-        let (v2, back) = (file.bytes(), (0..file.number()).map(|_| file.bytes()).collect::<Vec<_>>());
+        let (v2, otlp, back) =
+            (file.bytes(), file.bytes(), (0..file.number()).map(|_| file.bytes()).collect::<Vec<_>>());
         out.clear();
         let written = loggregator::write_v1(&opened, &identity(), &Options::default(), &mut out);
         assert_eq!(written.bytes, out.len());
@@ -124,6 +137,8 @@ fn every_datagram_becomes_what_the_reference_makes_of_it() {
         assert_eq!(said(&ours), said(&theirs), "{v1:x?}");
         assert_eq!(ours.tags().count(), theirs.tags().count(), "a tag comes twice");
         assert_eq!(ours.bytes().len(), theirs.bytes().len());
+
+        assert_eq!(entries(&theirs), otlp, "{v2:x?}");
 
         let mut again = Vec::new();
         let count = loggregator::to_v1(&theirs, &mut Vec::new(), |v1| again.push(v1.to_vec()));

@@ -5,6 +5,7 @@ go 1.25.0
 require (
 	code.cloudfoundry.org/go-loggregator/v10 v10.3.1
 	github.com/cloudfoundry/sonde-go v0.0.0-20251217143644-d1670a435f2a
+	go.opentelemetry.io/proto/otlp v1.7.0
 	google.golang.org/protobuf v1.36.11
 )
 

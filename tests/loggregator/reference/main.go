@@ -1,13 +1,14 @@
 // What the Go libraries make of dropsonde envelopes: the reference for crates/envelope.
 //
 //	go run . [-n COUNT] [-seed SEED] FILE
+//	go run . -vectors FOLDER
 //
 // writes COUNT envelopes of version 1 to FILE (packed, where its name ends in .gz), as many event types, absent, repeated, unknown and
 // damaged fields as chance gives, each with what protobuf-go and go-loggregator make of it. The format
 // of FILE, all numbers 32 bits and little-endian: for each envelope a verdict (0 refused, 1 taken, 2
 // taken with texts repaired, as proto.Marshal refuses them), then the length and the bytes of the
-// envelope, of its version 2, and a count of envelopes of version 1 that this one becomes again, each
-// as length and bytes.
+// envelope, of its version 2, of its entries of OTLP, and a count of envelopes of version 1 that this
+// one becomes again, each as length and bytes. The second form writes the vectors that are named.
 package main
 
 import (
@@ -32,16 +33,23 @@ import (
 func main() {
 	count := flag.Int("n", 800, "number of envelopes")
 	seed := flag.Int64("seed", 1, "seed of the generator")
+	vectors := flag.Bool("vectors", false, "write one envelope of each event type to the folder FILE instead")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		log.Fatal("usage: reference [-n COUNT] [-seed SEED] FILE")
+	}
+	if *vectors {
+		if err := writeVectors(flag.Arg(0)); err != nil {
+			log.Fatal(err)
+		}
+		return
 	}
 	g := generator{rand.New(rand.NewSource(*seed))}
 	var out []byte
 	verdicts := [3]int{}
 	for range *count {
 		v1 := g.datagram()
-		verdict, v2, back := reference(v1)
+		verdict, v2, otlp, back := reference(v1)
 		verdicts[verdict]++
 		out = binary.LittleEndian.AppendUint32(out, uint32(verdict))
 		out = field(out, v1)
@@ -49,6 +57,7 @@ func main() {
 			continue
 		}
 		out = field(out, v2)
+		out = field(out, otlp)
 		out = binary.LittleEndian.AppendUint32(out, uint32(len(back)))
 		for _, one := range back {
 			out = field(out, one)
@@ -76,10 +85,10 @@ func field(out, bytes []byte) []byte {
 }
 
 // The way of a datagram through the udp-forwarder: unmarshaller, tagger, conversion.
-func reference(v1 []byte) (int, []byte, [][]byte) {
+func reference(v1 []byte) (int, []byte, []byte, [][]byte) {
 	e := new(events.Envelope)
 	if proto.Unmarshal(v1, e) != nil || !hasBody(e) {
-		return 0, nil, nil
+		return 0, nil, nil, nil
 	}
 	if e.GetTags()["source_id"] == "" {
 		if e.Tags == nil {
@@ -106,6 +115,7 @@ func reference(v1 []byte) (int, []byte, [][]byte) {
 			log.Fatal(err)
 		}
 	}
+	otlp := entries(v2)
 	again := conversion.ToV1(v2)
 	sort.Slice(again, func(a, b int) bool {
 		return again[a].GetValueMetric().GetName() < again[b].GetValueMetric().GetName()
@@ -122,7 +132,7 @@ func reference(v1 []byte) (int, []byte, [][]byte) {
 		}
 		back = append(back, bytes)
 	}
-	return verdict, bytes, back
+	return verdict, bytes, otlp, back
 }
 
 func hasBody(e *events.Envelope) bool {
@@ -305,7 +315,8 @@ func (g generator) value() uint64 {
 
 func (g generator) text() string {
 	texts := []string{"", "gorouter", "10.0.16.4", "a text", "Grüße", "日本", "0", "1", "12", "-7",
-		"572d882b-9824-42f1-7038-cef2b6a7a7e2", "a\nb", strings.Repeat("long ", 30)}
+		"572d882b-9824-42f1-7038-cef2b6a7a7e2", "a\nb", "572d882b982442f17038cef2b6a7a7e2", "7038cef2b6a7a7e2",
+		"http://shop.example.com:80/cart%20x?y=1#z", "1:2", "mailto:a", "http://a b/c", "Client", "Server", strings.Repeat("long ", 30)}
 	if g.chance(2) {
 		return []string{"\xff", "a\xe2\x82b", "\xc3\xc3ü\xed\xa0\x80", "end\xf0\x9f"}[g.Intn(4)]
 	}

@@ -59,8 +59,9 @@ pub struct HttpStartStop<'a> {
     pub instance_index: Option<i32>,
     /// Id of its instance; empty where it is not there.
     pub instance_id: &'a [u8],
-    /// Whether there are hops; [`Envelope::forwarded`](super::Envelope::forwarded) gives them.
-    pub has_forwarded: bool,
+    /// [`Envelope::forwarded`](super::Envelope::forwarded) gives them all.
+    pub(super) first_hop: Option<&'a [u8]>,
+    pub(super) behind_first_hop: Reader<'a>,
 }
 
 /// One line of a log.
@@ -214,7 +215,12 @@ impl<'a> Parts<'a> for HttpStartStop<'a> {
             12 LEN => self.application_id.get_or_insert_default().merge(reader.bytes()?, seen, APPLICATION_ID)?;
             13 VARINT => self.instance_index = Some(reader.int32()?);
             14 LEN => self.instance_id = reader.bytes()?;
-            15 LEN => { reader.bytes()?; self.has_forwarded = true };
+            15 LEN => {
+                let hop = reader.bytes()?;
+                if self.first_hop.is_none() {
+                    (self.first_hop, self.behind_first_hop) = (Some(hop), reader);
+                }
+            };
         })
     }
 

@@ -25,6 +25,7 @@ pub use bodies::{
 };
 pub use error::{Error, Field, What};
 pub use names::{event_type, event_type_name, method, method_name, peer_type, peer_type_name};
+pub(crate) use open::FEW_TAGS;
 pub use open::{Envelope, open};
 pub(crate) use tags::entry;
 pub use tags::{Forwarded, Tags};

@@ -6,7 +6,7 @@ use super::{
     names::event_type,
     tags::{Forwarded, TAGS, Tags, entry},
 };
-use crate::protobuf::{LEN, Reader, VARINT, tag};
+use crate::protobuf::{LEN, Reader, Text, VARINT, tag};
 
 const ORIGIN: u32 = tag(1, LEN);
 const EVENT_TYPE: u32 = tag(2, VARINT);
@@ -39,14 +39,17 @@ pub struct Envelope<'a> {
     pub(crate) known: KnownTags<'a>,
     bytes: &'a [u8],
     tags: Tags<'a>,
+    /// The body comes in several parts.
+    in_parts: bool,
 }
 
 /// The tags that have a meaning of their own; of one that comes again, the last value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KnownTags<'a> {
     pub count: u32,
-    /// A key may come again. It is not said where none does, but may be said where none does, too.
-    pub maybe_repeated: bool,
+    /// Two tags have the same key, as they stand or once repaired; or there are more than
+    /// [`FEW_TAGS`], and nobody looked.
+    pub repeated: bool,
     pub source_id: Option<&'a [u8]>,
     pub instance_id: Option<&'a [u8]>,
     pub process_instance_id: Option<&'a [u8]>,
@@ -62,8 +65,9 @@ impl<'a> Envelope<'a> {
     /// The hops of the request that an `HttpStartStop` is about; none in other envelopes.
     pub fn forwarded(&self) -> Forwarded<'a> {
         match &self.body {
-            Body::HttpStartStop(http) if http.has_forwarded => Forwarded::new(self.bytes),
-            _ => Forwarded::new(&[]),
+            Body::HttpStartStop(_) if self.in_parts => Forwarded::of_envelope(self.bytes),
+            Body::HttpStartStop(http) => Forwarded::of_body(http.first_hop, http.behind_first_hop),
+            _ => Forwarded::default(),
         }
     }
 
@@ -110,6 +114,7 @@ pub fn open(bytes: &[u8]) -> Result<Envelope<'_>, Error> {
         known: KnownTags::default(),
         bytes,
         tags: Tags::default(),
+        in_parts: false,
     };
     let (mut origin, mut event_type) = (None, None);
     let mut found = [Found::default(); 6];
@@ -138,7 +143,10 @@ pub fn open(bytes: &[u8]) -> Result<Envelope<'_>, Error> {
                 if envelope.known.count == 0 {
                     first_tag = here;
                 }
-                envelope.known.add(key, value, &mut buckets);
+                if envelope.known.add(key, value, &mut buckets) {
+                    let before = Tags::new(first_tag, envelope.known.count.saturating_sub(1));
+                    envelope.known.repeated |= is_repeated(before, key);
+                }
             }
             _ => fields.skip(tag)?,
         }
@@ -150,6 +158,7 @@ pub fn open(bytes: &[u8]) -> Result<Envelope<'_>, Error> {
         let parsed = parse(index, found, bytes)?;
         if event_type.map(type_index) == Some(Some(index)) {
             body = Some(parsed);
+            envelope.in_parts = found.parts > 1;
         }
     }
     envelope.origin = origin.ok_or(Error::missing(Field::Origin))?;
@@ -229,11 +238,12 @@ fn read_parts<'a, T: Parts<'a>>(
 }
 
 impl<'a> KnownTags<'a> {
+    /// Returns whether a tag before may have the same key.
     #[inline]
-    fn add(&mut self, key: &'a [u8], value: &'a [u8], buckets: &mut u64) {
+    fn add(&mut self, key: &'a [u8], value: &'a [u8], buckets: &mut u64) -> bool {
         self.count = self.count.saturating_add(1);
         let bucket = 1u64.wrapping_shl(bucket(key));
-        self.maybe_repeated |= *buckets & bucket != 0;
+        let maybe_repeated = *buckets & bucket != 0;
         *buckets |= bucket;
         match key {
             b"source_id" => self.source_id = Some(value),
@@ -241,13 +251,27 @@ impl<'a> KnownTags<'a> {
             b"process_instance_id" => self.process_instance_id = Some(value),
             _ => {}
         }
+        maybe_repeated
     }
 }
 
-/// One of 64 for each key. Equal keys have the same one; the names in use seldom share one.
+/// More tags than these are not compared pairwise.
+pub(crate) const FEW_TAGS: u32 = 32;
+
+/// Whether one of the tags before, if they are few, has this key.
+#[inline(never)]
+fn is_repeated(mut before: Tags<'_>, key: &[u8]) -> bool {
+    before.left() >= FEW_TAGS || before.any(|(one, _)| Text::new(one).same(Text::new(key)))
+}
+
+/// One of 64 for each key. Keys that are equal, as they stand or once repaired, have the same one; the
+/// names in use seldom share one.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation, reason = "the low bits of the length are enough")]
 fn bucket(key: &[u8]) -> u32 {
+    if !key.is_ascii() {
+        return 0;
+    }
     let byte = |at: Option<&u8>| at.map_or(0, |byte| u32::from(*byte));
     let len = key.len() as u32;
     let mixed = byte(key.first())

@@ -17,6 +17,11 @@ impl<'a> Tags<'a> {
     pub(super) const fn new(fields: Reader<'a>, count: u32) -> Self {
         Self { fields, left: count }
     }
+
+    /// How many tags are left.
+    pub(super) const fn left(&self) -> u32 {
+        self.left
+    }
 }
 
 impl<'a> Iterator for Tags<'a> {
@@ -53,16 +58,23 @@ pub(crate) fn entry(bytes: &[u8]) -> Result<(&[u8], &[u8]), What> {
 
 /// The hops of a request (`X-Forwarded-For`), in their order on the wire.
 ///
-/// Walks the envelope: where its body occurs again, the hops of all of its parts count.
-#[derive(Clone, Debug)]
+/// Where the body of the envelope occurs again, the hops of all of its parts count.
+#[derive(Clone, Debug, Default)]
 pub struct Forwarded<'a> {
-    envelope: Reader<'a>,
+    first: Option<&'a [u8]>,
     body: Reader<'a>,
+    envelope: Reader<'a>,
 }
 
 impl<'a> Forwarded<'a> {
-    pub(super) const fn new(envelope: &'a [u8]) -> Self {
-        Self { envelope: Reader::new(envelope), body: Reader::new(&[]) }
+    /// The hops of a body in one part: the first, and where to look for the others.
+    pub(super) fn of_body(first: Option<&'a [u8]>, behind: Reader<'a>) -> Self {
+        Self { first, body: behind, ..Self::default() }
+    }
+
+    /// The hops of a body in several parts.
+    pub(super) fn of_envelope(envelope: &'a [u8]) -> Self {
+        Self { envelope: Reader::new(envelope), ..Self::default() }
     }
 }
 
@@ -72,6 +84,9 @@ impl<'a> Iterator for Forwarded<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         const BODY: u32 = tag(7, LEN);
         const FORWARDED: u32 = tag(15, LEN);
+        if let Some(first) = self.first.take() {
+            return Some(first);
+        }
         loop {
             match self.body.tag().ok()? {
                 Some(FORWARDED) => return self.body.bytes().ok(),

@@ -2,7 +2,8 @@
 
 use super::batch::BATCH;
 use crate::protobuf::{
-    LEN, Text, bytes_len, int_len, put_bytes, put_double, put_int, put_tag, put_varint, varint_len, with_len,
+    LEN, Text, bytes_len, int_len, put_bytes, put_double, put_int, put_tag, put_varint, tag, varint_len,
+    with_len,
 };
 
 /// Writes the fields of one envelope behind what a `Vec` already has.
@@ -83,8 +84,26 @@ impl Encoder<'_> {
         self.put_tag(key, value);
     }
 
+    /// A tag with a key that is known to be UTF-8.
+    #[inline(always)]
+    pub(super) fn known_tag(&mut self, key: &'static str, value: &[u8]) {
+        let value = self.text(value);
+        self.put_tag(Text::from(key), value);
+    }
+
     #[inline(always)]
     fn put_tag(&mut self, key: Text<'_>, value: Text<'_>) {
+        let (key_len, value_len) = (key.len(), value.len());
+        let len = key_len.wrapping_add(value_len).wrapping_add(4);
+        if let Ok(len @ 0..0x80) = u8::try_from(len)
+            && let (Ok(key_len), Ok(value_len)) = (u8::try_from(key_len), u8::try_from(value_len))
+        {
+            self.out.extend_from_slice(&[const { tag_byte(9) }, len, const { tag_byte(1) }, key_len]);
+            key.put(self.out);
+            self.out.extend_from_slice(&[const { tag_byte(2) }, value_len]);
+            value.put(self.out);
+            return;
+        }
         put_tag(self.out, 9, LEN);
         put_varint(self.out, bytes_len(1, key.len()).wrapping_add(bytes_len(2, value.len())) as u64);
         self.put_text(1, key);
@@ -189,6 +208,12 @@ impl Encoder<'_> {
         self.put_some_text(1, title);
         self.put_some_text(2, body);
     }
+}
+
+/// The tag of a text or message with a number below 16.
+#[allow(clippy::cast_possible_truncation, reason = "it fits")]
+const fn tag_byte(number: u32) -> u8 {
+    tag(number, LEN) as u8
 }
 
 #[inline(always)]

@@ -9,7 +9,7 @@ use core::fmt;
 
 use super::{decimal::Decimal, encode::Encoder};
 use crate::{
-    dropsonde::{self, Body, ContainerMetric, HttpStartStop, Uuid, method_name, peer_type_name},
+    dropsonde::{self, Body, ContainerMetric, FEW_TAGS, HttpStartStop, Uuid, method_name, peer_type_name},
     protobuf::Text,
 };
 
@@ -80,9 +80,6 @@ pub struct Written {
     pub notices: Notices,
 }
 
-/// More tags than these are put in order in memory of their own rather than compared pairwise.
-const FEW_TAGS: u32 = 32;
-
 /// Writes the envelope as an entry of an `EnvelopeBatch` at the end of `out`.
 ///
 /// Fields come in the order of their numbers. Tags come in the order that the envelope has them in, of
@@ -127,18 +124,18 @@ fn write(envelope: &dropsonde::Envelope<'_>, identity: &Identity, ids: &Ids<'_>,
     out.instance_id(ids.instance_id.as_bytes());
 
     user_tags(envelope, out);
-    out.tag(b"origin", envelope.origin);
-    out.tag(b"deployment", envelope.deployment.unwrap_or(identity.deployment.as_bytes()));
-    out.tag(b"job", envelope.job.unwrap_or(identity.job.as_bytes()));
-    out.tag(b"index", envelope.index.unwrap_or(identity.index.as_bytes()));
-    out.tag(b"ip", envelope.ip.unwrap_or(identity.ip.as_bytes()));
+    out.known_tag("origin", envelope.origin);
+    out.known_tag("deployment", envelope.deployment.unwrap_or(identity.deployment.as_bytes()));
+    out.known_tag("job", envelope.job.unwrap_or(identity.job.as_bytes()));
+    out.known_tag("index", envelope.index.unwrap_or(identity.index.as_bytes()));
+    out.known_tag("ip", envelope.ip.unwrap_or(identity.ip.as_bytes()));
     let name = dropsonde::event_type_name(envelope.event_type()).unwrap_or_default();
-    out.tag(b"__v1_type", name.as_bytes());
+    out.known_tag("__v1_type", name.as_bytes());
     match &envelope.body {
-        Body::LogMessage(log) => out.tag(b"source_type", log.source_type),
+        Body::LogMessage(log) => out.known_tag("source_type", log.source_type),
         Body::Error(error) => {
-            out.tag(b"source", error.source);
-            out.tag(b"code", Decimal::new(error.code.into()).as_bytes());
+            out.known_tag("source", error.source);
+            out.known_tag("code", Decimal::new(error.code.into()).as_bytes());
         }
         Body::HttpStartStop(http) => http_tags(envelope, http, out),
         Body::CounterEvent(_) | Body::ValueMetric(_) | Body::ContainerMetric(_) => {}
@@ -157,24 +154,24 @@ fn container_metrics<'a>(metric: &ContainerMetric<'_>) -> [(&'a [u8], &'a [u8], 
 }
 
 fn http_tags(envelope: &dropsonde::Envelope<'_>, http: &HttpStartStop<'_>, out: &mut Encoder<'_>) {
-    out.tag(b"request_id", &uuid_text(http.request_id));
+    out.known_tag("request_id", &uuid_text(http.request_id));
     let number = Decimal::new(http.peer_type.into());
-    out.tag(b"peer_type", peer_type_name(http.peer_type).map_or(number.as_bytes(), str::as_bytes));
+    out.known_tag("peer_type", peer_type_name(http.peer_type).map_or(number.as_bytes(), str::as_bytes));
     let number = Decimal::new(http.method.into());
-    out.tag(b"method", method_name(http.method).map_or(number.as_bytes(), str::as_bytes));
-    out.tag(b"uri", http.uri);
-    out.tag(b"remote_address", http.remote_address);
-    out.tag(b"user_agent", http.user_agent);
-    out.tag(b"status_code", Decimal::new(http.status_code.into()).as_bytes());
-    out.tag(b"content_length", Decimal::new(http.content_length).as_bytes());
-    out.tag(b"routing_instance_id", http.instance_id);
+    out.known_tag("method", method_name(http.method).map_or(number.as_bytes(), str::as_bytes));
+    out.known_tag("uri", http.uri);
+    out.known_tag("remote_address", http.remote_address);
+    out.known_tag("user_agent", http.user_agent);
+    out.known_tag("status_code", Decimal::new(http.status_code.into()).as_bytes());
+    out.known_tag("content_length", Decimal::new(http.content_length).as_bytes());
+    out.known_tag("routing_instance_id", http.instance_id);
     out.joined_tag(b"forwarded", envelope.forwarded(), b'\n');
 }
 
 /// Writes the tags that the envelope has of its own.
 fn user_tags(envelope: &dropsonde::Envelope<'_>, out: &mut Encoder<'_>) {
     let mut tags = envelope.tags();
-    if !envelope.known.maybe_repeated {
+    if !envelope.known.repeated {
         for (key, value) in tags.filter(|(key, _)| !is_set(key, &envelope.body)) {
             out.tag(key, value);
         }

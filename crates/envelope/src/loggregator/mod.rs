@@ -18,8 +18,11 @@ mod distinct;
 mod encode;
 mod error;
 mod from_v1;
+pub mod otlp;
 mod parse;
 mod receive;
+pub mod syslog;
+mod time;
 mod to_v1;
 mod view;
 

@@ -9,7 +9,7 @@ pub const MAX_GROUPS: usize = 100;
 const MAX_NUMBER: u64 = (1 << 29) - 1;
 
 /// The unread bytes of a message.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reader<'a> {
     rest: &'a [u8],
 }
@@ -71,7 +71,29 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A varint of more than two bytes, or one that is cut off.
+    #[inline(never)]
     fn long_varint(&mut self) -> Result<u64, What> {
+        let Some(bytes) = self.rest.first_chunk() else { return self.short_varint() };
+        let word = u64::from_le_bytes(*bytes);
+        // The last byte is the first one whose high bit is not set.
+        let ends = !word & 0x8080_8080_8080_8080;
+        if ends == 0 {
+            return self.short_varint();
+        }
+        // Seven bits of each byte move together: in pairs of bytes, of pairs, of fours.
+        let ones = (ends ^ ends.wrapping_sub(1)) & 0x7f7f_7f7f_7f7f_7f7f;
+        let word = word & ones;
+        let word = word & 0x007f_007f_007f_007f | (word & 0x7f00_7f00_7f00_7f00) >> 1;
+        let word = word & 0x0000_3fff_0000_3fff | (word & 0x3fff_0000_3fff_0000) >> 2;
+        let word = word & 0x0000_0000_0fff_ffff | (word & 0x0fff_ffff_0000_0000) >> 4;
+        let len = (ends.trailing_zeros() / 8).wrapping_add(1) as usize;
+        self.rest = self.rest.get(len..).ok_or(What::Truncated)?;
+        Ok(word)
+    }
+
+    /// A varint byte by byte: near the end of the message, or with more than eight bytes.
+    fn short_varint(&mut self) -> Result<u64, What> {
         let mut value = 0;
         let mut rest = self.rest;
         for shift in (0..70).step_by(7) {

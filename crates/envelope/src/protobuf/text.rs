@@ -62,6 +62,13 @@ impl<'a> Text<'a> {
     }
 }
 
+impl<'a> From<&'a str> for Text<'a> {
+    #[inline(always)]
+    fn from(text: &'a str) -> Self {
+        Self { bytes: text.as_bytes(), valid: true }
+    }
+}
+
 #[inline(always)]
 fn is_utf8(bytes: &[u8]) -> bool {
     bytes.is_ascii() || core::str::from_utf8(bytes).is_ok()
