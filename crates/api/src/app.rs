@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use lake::Engine;
+use serde_json::Value;
 use stats::prometheus::Gauge;
 use stats::rate::Window;
 use stats::{Board, Ledger, StoreTotals, Totals};
@@ -19,6 +20,8 @@ pub trait Probe: Send + Sync {
     fn gauges(&self) -> Vec<Gauge>;
     /// The books of capture; `None` where nothing is captured.
     fn capture(&self) -> Option<tap::Ledger>;
+    /// The books of Loggregator; `None` where it is neither taken nor sent.
+    fn loggregator(&self) -> Option<loggregator::Ledger>;
     /// Why the program is not at its best, in sentences; empty when it is.
     fn complaints(&self) -> Vec<String>;
 }
@@ -101,6 +104,24 @@ impl App {
     pub fn ledger(&self) -> Ledger {
         let (store, shards) = self.figures();
         Ledger::new(store, &shards)
+    }
+
+    /// All books at once: those of capture and of Loggregator beside those of HEP, balanced when all of them are.
+    pub fn books(&self) -> Value {
+        let (capture, loggregator) = (self.probe.capture(), self.probe.loggregator());
+        let ledger = self.ledger();
+        let balanced = ledger.balanced
+            && capture.as_ref().is_none_or(|books| books.balanced)
+            && loggregator.as_ref().is_none_or(|books| books.balanced);
+        let mut books = serde_json::to_value(ledger).unwrap_or_default();
+        books["balanced"] = Value::Bool(balanced);
+        if let Some(capture) = capture {
+            books["capture"] = serde_json::to_value(capture).unwrap_or_default();
+        }
+        if let Some(loggregator) = loggregator {
+            books["loggregator"] = serde_json::to_value(loggregator).unwrap_or_default();
+        }
+        books
     }
 
     /// Notes what happened in the second that ends now. Call once a second.

@@ -24,8 +24,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use loggregator::ingress::{Ingress, IngressLimits, Received};
 use loggregator::{
-    Batch, BatchBuilder, Cause, ClientTls, Counters, Destination, DiskSettings, Identity, Limits, Policy, Protocol,
-    Reason, Remote, ServerTls, Settings,
+    Batch, BatchBuilder, Cause, ClientTls, Counters, Destination, DiskSettings, Identity, Limits, Policy,
+    Protocol, Reason, Remote, ServerTls, Settings,
 };
 
 type Failure = Box<dyn std::error::Error>;
@@ -195,8 +195,11 @@ fn relay(
 
 fn json(counters: &Counters, after: Duration) -> String {
     let list = |pairs: Vec<(&str, u64)>| {
-        let pairs: Vec<_> =
-            pairs.iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("\"{name}\":{count}")).collect();
+        let pairs: Vec<_> = pairs
+            .iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(name, count)| format!("\"{name}\":{count}"))
+            .collect();
         format!("{{{}}}", pairs.join(","))
     };
     let dropped = Reason::ALL.iter().map(|reason| (reason.as_str(), counters.dropped(*reason))).collect();

@@ -45,6 +45,8 @@ pub enum Command {
     Doctor(Settings),
     /// Measure the pipeline against the bare kernel path
     Bench(Bench),
+    /// Forward dropsonde from UDP to an agent, in the place of Cloud Foundry's udp-forwarder
+    UdpForwarder(UdpForwarder),
     /// Print the version
     Version,
     /// Print completions for a shell
@@ -111,6 +113,80 @@ pub struct Serve {
     /// Print one line of JSON with the ports first
     #[arg(long)]
     pub print_ports: bool,
+}
+
+/// Settings of the udp-forwarder: the variables of the original, and what it has no setting for.
+#[derive(Debug, Args)]
+pub struct UdpForwarder {
+    /// UDP port to take dropsonde on
+    #[arg(long, env = "UDP_PORT", value_name = "PORT", default_value_t = 3457)]
+    pub udp_port: u16,
+    /// Address to take it on; IPv6 too
+    #[arg(long, env = "UDP_ADDRESS", value_name = "IP", default_value = "127.0.0.1")]
+    pub udp_address: std::net::IpAddr,
+    /// The agent: loggregator v2 over gRPC
+    #[arg(long, env = "LOGGREGATOR_AGENT_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:3458")]
+    pub agent: String,
+    /// Authority of the agent's certificate (PEM)
+    #[arg(long, env = "LOGGREGATOR_AGENT_CA_FILE_PATH", value_name = "FILE")]
+    pub agent_ca_file: PathBuf,
+    /// Certificate shown to the agent (PEM)
+    #[arg(long, env = "LOGGREGATOR_AGENT_CERT_FILE_PATH", value_name = "FILE")]
+    pub agent_cert_file: PathBuf,
+    /// Its key (PEM)
+    #[arg(long, env = "LOGGREGATOR_AGENT_KEY_FILE_PATH", value_name = "FILE")]
+    pub agent_key_file: PathBuf,
+    /// Name that the agent's certificate must be for
+    #[arg(long, env = "LOGGREGATOR_AGENT_SERVER_NAME", value_name = "NAME", default_value = "metron")]
+    pub server_name: String,
+    /// Deployment named on envelopes that name none
+    #[arg(long, env = "DEPLOYMENT", default_value = "")]
+    pub deployment: String,
+    /// Job named on envelopes that name none
+    #[arg(long, env = "JOB", default_value = "")]
+    pub job: String,
+    /// Index named on envelopes that name none
+    #[arg(long, env = "INDEX", default_value = "")]
+    pub index: String,
+    /// Address named on envelopes that name none
+    #[arg(long, env = "IP", default_value = "")]
+    pub ip: String,
+    /// Write times of the log as RFC 3339 has them
+    #[arg(long, env = "USE_RFC3339", value_name = "BOOL", default_value_t = false, value_parser = clap::builder::BoolishValueParser::new(), action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    pub use_rfc3339: bool,
+    /// Port of the metrics on 127.0.0.1, mutual TLS; 0 lets the kernel choose
+    #[arg(long, env = "METRICS_PORT", value_name = "PORT", default_value_t = 0)]
+    pub metrics_port: u16,
+    /// Authority of the certificates of those who may read the metrics (PEM)
+    #[arg(long, env = "METRICS_CA_FILE_PATH", value_name = "FILE")]
+    pub metrics_ca_file: PathBuf,
+    /// Certificate of the metrics (PEM)
+    #[arg(long, env = "METRICS_CERT_FILE_PATH", value_name = "FILE")]
+    pub metrics_cert_file: PathBuf,
+    /// Its key (PEM)
+    #[arg(long, env = "METRICS_KEY_FILE_PATH", value_name = "FILE")]
+    pub metrics_key_file: PathBuf,
+    /// Add figures of the process to the metrics
+    #[arg(long, env = "DEBUG_METRICS", value_name = "BOOL", default_value_t = false, value_parser = clap::builder::BoolishValueParser::new(), action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    pub debug_metrics: bool,
+    /// Receive buffer asked of the kernel, bytes
+    #[arg(long, env = "UDP_RCVBUF_BYTES", value_name = "BYTES", default_value_t = 33_554_432)]
+    pub rcvbuf_bytes: usize,
+    /// Memory for envelopes that wait for the agent, MiB
+    #[arg(long, env = "QUEUE_MIB", value_name = "MIB", default_value_t = 16)]
+    pub queue_mib: usize,
+    /// Folder for envelopes that memory has no room for; none drops them, counted
+    #[arg(long, env = "SPOOL_DIR", value_name = "DIR")]
+    pub spool_dir: Option<PathBuf>,
+    /// Disk space for them, MiB
+    #[arg(long, env = "SPOOL_MIB", value_name = "MIB", default_value_t = 1_024)]
+    pub spool_mib: usize,
+    /// How long the end waits for envelopes to be sent, seconds
+    #[arg(long, env = "FLUSH_S", value_name = "SECONDS", default_value_t = 10)]
+    pub flush_s: u64,
+    /// Give requests that a router timed the instance that their tags name, where the original says 0
+    #[arg(long, env = "FIX_INSTANCE_ID", value_name = "BOOL", default_value_t = false, value_parser = clap::builder::BoolishValueParser::new(), action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    pub fix_instance_id: bool,
 }
 
 /// What is decoded, and how much is kept of it.

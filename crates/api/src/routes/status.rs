@@ -30,15 +30,8 @@ pub async fn ledger(State(app): State<Arc<App>>) -> Json<Value> {
     let since = Timestamp::try_from(app.started).unwrap_or_default();
     let since = since.round(jiff::Unit::Second).unwrap_or(since);
     let mut value = json!({ "since": since.to_string(), "window_s": app.uptime().as_secs_f64() });
-    if let (Some(target), Ok(Value::Object(books))) =
-        (value.as_object_mut(), serde_json::to_value(app.ledger()))
-    {
+    if let (Some(target), Value::Object(books)) = (value.as_object_mut(), app.books()) {
         target.extend(books);
-        if let Some(capture) = app.probe.capture() {
-            let balanced = target.get("balanced").and_then(Value::as_bool).unwrap_or(false);
-            target.insert("balanced".to_owned(), Value::Bool(balanced && capture.balanced));
-            target.insert("capture".to_owned(), serde_json::to_value(&capture).unwrap_or_default());
-        }
     }
     Json(value)
 }
@@ -85,6 +78,9 @@ pub async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     let mut text = stats::prometheus::render(store, &shards, &app.probe.gauges());
     if let Some(capture) = app.probe.capture() {
         capture.prometheus(&mut text);
+    }
+    if let Some(loggregator) = app.probe.loggregator() {
+        loggregator.prometheus(&mut text);
     }
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
 }

@@ -264,6 +264,12 @@ pub enum Problem {
     },
     /// Not the name of a SIP header.
     #[error("must hold names of SIP headers, and \"{found}\" cannot be one")]
+    NotAHeader {
+        /// What was written.
+        found: String,
+    },
+    /// Empty, or with white space in it.
+    #[error("must hold words without white space, not \"{found}\"")]
     NotAWord {
         /// What was written.
         found: String,

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use super::choice::{Compression, LogFormat, LogLevel};
 use super::key::settings;
 use super::secret::Secret;
+use super::setting::HeaderNames;
 
 settings! {
     /// Where the lake is kept.
@@ -61,7 +62,7 @@ settings! {
         inflate_max_bytes: usize = 262_144, Restart, 1_024..=16_777_216;
         /// SIP headers that tell which calls belong together when the HEP packet does not (chunk
         /// 0x11). The first one present wins.
-        correlation_headers: Vec<String> = vec!["X-CID".to_owned()], Restart;
+        correlation_headers: HeaderNames = HeaderNames(vec!["X-CID".to_owned()]), Restart;
     }
 
     /// Capture of live interfaces. It needs CAP_NET_RAW.
@@ -139,6 +140,8 @@ settings! {
         cert_file: PathBuf = PathBuf::new(), Restart;
         /// The key of that certificate (PEM).
         key_file: PathBuf = PathBuf::new(), Restart;
+        /// Tags that envelopes are given that do not have them, as `deployment=cf`.
+        tags: Vec<String> = Vec::new(), Restart;
         /// Whether counters carry totals: increments are summed per name, source and tags.
         aggregate: bool = false, Restart;
         /// Counters that are summed at the same time; beyond that the one that was quiet longest goes.

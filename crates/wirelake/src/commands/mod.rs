@@ -3,7 +3,9 @@
 mod ask;
 mod capture;
 mod machine;
+mod process;
 mod serve;
+mod udp_forwarder;
 
 pub use capture::rules_of;
 
@@ -34,6 +36,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Check(settings) => machine::check(&settings),
         Command::Doctor(settings) => machine::doctor(&settings),
         Command::Bench(bench) => bench::run(&bench),
+        Command::UdpForwarder(arguments) => udp_forwarder::run(&arguments),
         Command::Version => {
             println!("wirelake {}", env!("CARGO_PKG_VERSION"));
             Ok(ExitCode::SUCCESS)

@@ -18,6 +18,7 @@ use tracing_subscriber::{filter, prelude::*, reload};
 
 use super::plan;
 use crate::cli::{Serve, Settings};
+use crate::pipeline::loggregator::Loggregator;
 use crate::pipeline::{Capture, Live, Pages, Ports, Server};
 
 /// Memory for bloom filters between queries, MiB.
@@ -41,14 +42,15 @@ pub fn run(serve: &Serve) -> Result<ExitCode> {
     let board = Board::default();
     let live = Arc::new(Live::new(plan.hep.key.expose().as_bytes()));
     let server = Server::start(&plan, &lake, &board, &live)?;
+    let loggregator = Loggregator::start(&plan, &lake, &board)?;
     let pages = Pages::default();
     let capture = rings.map(|rings| Capture::start(&plan, rings, &lake, &board, &pages)).transpose()?;
     if serve.print_ports {
-        print_ports(&server.ports, api_address)?;
+        print_ports(&server.ports, &loggregator, api_address)?;
     }
-    server.remarks.iter().for_each(|remark| tracing::warn!("{remark}"));
-    greet(&plan, &server.ports, api_address);
-    let machine = Arc::new(Machine::new(server, capture, pages, Arc::clone(&lake)));
+    server.remarks.iter().chain(&loggregator.remarks).for_each(|remark| tracing::warn!("{remark}"));
+    greet(&plan, &server.ports, &loggregator, api_address);
+    let machine = Arc::new(Machine::new(server, loggregator, capture, pages, Arc::clone(&lake)));
     let app = Arc::new(App::new(
         engine,
         board,
@@ -103,9 +105,9 @@ async fn attend(
     machine.stopping.store(true, Ordering::Release);
     let ending = Arc::clone(machine);
     let lost = tokio::task::spawn_blocking(move || ending.end()).await??;
-    let ledger = app.ledger();
-    let text = serde_json::to_string(&ledger).unwrap_or_default();
-    if ledger.balanced {
+    let books = app.books();
+    let text = books.to_string();
+    if books["balanced"] == true {
         tracing::info!(ledger = %text, "stopped; the books balance");
     } else {
         tracing::error!(ledger = %text, "stopped; the books do not balance");
@@ -118,6 +120,7 @@ async fn attend(
 /// The running parts, for the API's gauges and for the end.
 struct Machine {
     server: Mutex<Option<Server>>,
+    loggregator: Loggregator,
     capture: Mutex<Option<Capture>>,
     pages: Pages,
     lake: Arc<Lake>,
@@ -127,10 +130,17 @@ struct Machine {
 }
 
 impl Machine {
-    fn new(server: Server, capture: Option<Capture>, pages: Pages, lake: Arc<Lake>) -> Self {
+    fn new(
+        server: Server,
+        loggregator: Loggregator,
+        capture: Option<Capture>,
+        pages: Pages,
+        lake: Arc<Lake>,
+    ) -> Self {
         let pools = server.pools.clone();
         Self {
             server: Mutex::new(Some(server)),
+            loggregator,
             capture: Mutex::new(capture),
             pages,
             lake,
@@ -147,6 +157,7 @@ impl Machine {
         let ended = server.map_or(Ok(()), Server::stop);
         let capture = self.capture.lock().unwrap_or_else(PoisonError::into_inner).take();
         let ended = ended.and(capture.map_or(Ok(()), Capture::stop));
+        let ended = ended.and(self.loggregator.stop());
         let lost = self.lake.close();
         ended.map(|()| lost)
     }
@@ -200,6 +211,10 @@ impl Probe for View {
         self.0.pages.ledger()
     }
 
+    fn loggregator(&self) -> Option<loggregator::Ledger> {
+        Some(self.0.loggregator.ledger())
+    }
+
     fn complaints(&self) -> Vec<String> {
         let mut found = Vec::new();
         if let Some(failure) = self.0.lake.failure() {
@@ -216,6 +231,9 @@ impl Probe for View {
             .is_some_and(Server::has_failed)
         {
             found.push("a shard ended; restart the program and see its log".to_owned());
+        }
+        if self.0.loggregator.has_failed() {
+            found.push("the thread for dropsonde ended; restart the program and see its log".to_owned());
         }
         let capture = self.0.capture.lock().unwrap_or_else(PoisonError::into_inner);
         if capture.as_ref().is_some_and(Capture::has_failed) {
@@ -286,20 +304,26 @@ fn bind_api(address: SocketAddr) -> Result<TcpListener> {
 }
 
 /// One line of JSON; the first port of each kind, `null` where nothing listens.
-fn print_ports(ports: &Ports, api: SocketAddr) -> Result<()> {
+fn print_ports(ports: &Ports, loggregator: &Loggregator, api: SocketAddr) -> Result<()> {
     let first = |list: &[SocketAddr]| list.first().map(SocketAddr::port);
-    let line = serde_json::json!({ "hep_udp": first(&ports.hep_udp), "hep_tcp": first(&ports.hep_tcp), "api": api.port() });
+    let line = serde_json::json!({
+        "hep_udp": first(&ports.hep_udp),
+        "hep_tcp": first(&ports.hep_tcp),
+        "dropsonde_udp": first(&loggregator.dropsonde_udp),
+        "loggregator": first(&loggregator.listening),
+        "api": api.port(),
+    });
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).context("standard output is closed")
 }
 
-fn greet(plan: &Plan, ports: &Ports, api: SocketAddr) {
+fn greet(plan: &Plan, ports: &Ports, loggregator: &Loggregator, api: SocketAddr) {
     let list = |list: &[SocketAddr]| list.iter().map(SocketAddr::to_string).collect::<Vec<_>>().join(", ");
     let udp = ports.hep_udp.first().map_or(9060, SocketAddr::port);
     let shown =
         if api.ip().is_unspecified() { SocketAddr::new([127, 0, 0, 1].into(), api.port()) } else { api };
     eprintln!(
-        "wirelake {}\n\n  HEP over UDP   {}\n  HEP over TCP   {}\n  capture        {}\n  page and API   http://{shown}\n  lake           {}\n\n\
+        "wirelake {}\n\n  HEP over UDP   {}\n  HEP over TCP   {}\n  dropsonde      {}\n  capture        {}\n  page and API   http://{shown}\n  lake           {}\n\n\
          Try it:\n  \
          mirror the SIP of this machine      sngrep -c -H udp:127.0.0.1:{udp}\n  \
          see the latest calls                wirelake search --by call --server http://{shown}\n  \
@@ -308,6 +332,11 @@ fn greet(plan: &Plan, ports: &Ports, api: SocketAddr) {
         env!("CARGO_PKG_VERSION"),
         list(&ports.hep_udp),
         list(&ports.hep_tcp),
+        if loggregator.dropsonde_udp.is_empty() {
+            "off".to_owned()
+        } else {
+            list(&loggregator.dropsonde_udp)
+        },
         capturing(plan),
         plan.data.dir.display(),
     );
@@ -347,7 +376,7 @@ fn start_log(plan: &Plan) -> LogHandle {
 /// Our own events at the level asked for; the libraries' only when they are warnings.
 fn level(level: LogLevel) -> filter::Targets {
     let own = level.as_str().parse().unwrap_or(filter::LevelFilter::INFO);
-    let ours = ["wirelake", "api", "lake", "listen", "capture"];
+    let ours = ["wirelake", "api", "lake", "listen", "capture", "loggregator"];
     filter::Targets::new()
         .with_default(own.min(filter::LevelFilter::WARN))
         .with_targets(ours.map(|target| (target, own)))

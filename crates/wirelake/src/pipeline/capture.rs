@@ -12,12 +12,13 @@ use config::Plan;
 use correlate::Roundtrip;
 use flow::{End, Flow};
 use lake::Lake;
-use lake::rows::{CaptureRows, Sealed};
+use lake::rows::CaptureRows;
 use model::{Dir, Nanos};
 use stats::{Board, Counter, ShardCounters};
 use tap::{About, Options, Page, Row, Sink, SourceTotals, Tap};
 
 use super::packets::PacketStore;
+use super::sink::hand_over;
 use crate::commands::rules_of;
 
 /// How long one look at the ring may wait: also how late the end is heard.
@@ -280,16 +281,7 @@ impl StoreSink {
         self.since = None;
         let mut sealed = Vec::new();
         self.rows.seal(|batch| sealed.push(batch));
-        if sealed.is_empty() {
-            return;
-        }
-        self.counters.add(Counter::Batches, sealed.len() as u64);
-        self.counters.add(Counter::HandedOver, sealed.iter().map(|batch| batch.rows.num_rows() as u64).sum());
-        // Published before the lake has them, so that the lake never has rows that no shard made.
-        self.counters.publish();
-        for Sealed { table, rows, held_bytes } in sealed {
-            self.lake.append(table, rows, held_bytes);
-        }
+        hand_over(sealed, &mut self.counters, &mut self.lake);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The stages put together: sockets, envelope, decoder, rows, lake.
 
 mod capture;
+pub mod loggregator;
 pub mod packets;
 mod server;
 mod sink;

@@ -108,7 +108,7 @@ impl Server {
             .into_iter()
             .enumerate()
             .map(|(number, mut shard)| {
-                let options = RowOptions { correlation_headers: plan.hep.correlation_headers.clone() };
+                let options = RowOptions { correlation_headers: plan.hep.correlation_headers.0.clone() };
                 let mut sink = HepSink::new(
                     Arc::clone(lake),
                     limits,

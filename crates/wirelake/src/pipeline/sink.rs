@@ -22,6 +22,18 @@ impl Handover for Arc<lake::Lake> {
     }
 }
 
+/// Counts sealed batches and hands them over.
+pub fn hand_over(sealed: Vec<Sealed>, counters: &mut ShardCounters, to: &mut impl Handover) {
+    if sealed.is_empty() {
+        return;
+    }
+    counters.add(Counter::Batches, sealed.len() as u64);
+    counters.add(Counter::HandedOver, sealed.iter().map(|batch| batch.rows.num_rows() as u64).sum());
+    // Published before the lake has them, so that the lake never has rows that no shard made.
+    counters.publish();
+    sealed.into_iter().for_each(|batch| to.take(batch));
+}
+
 /// When a growing batch is sealed.
 #[derive(Debug, Clone, Copy)]
 pub struct SealLimits {
@@ -104,14 +116,7 @@ impl<H: Handover> HepSink<H> {
     pub fn seal(&mut self, counters: &mut ShardCounters) {
         let mut sealed = Vec::new();
         self.rows.seal(|batch| sealed.push(batch));
-        if sealed.is_empty() {
-            return;
-        }
-        counters.add(Counter::Batches, sealed.len() as u64);
-        counters.add(Counter::HandedOver, sealed.iter().map(|batch| batch.rows.num_rows() as u64).sum());
-        // Published before the lake has them, so that the lake never has rows that no shard made.
-        counters.publish();
-        sealed.into_iter().for_each(|batch| self.handover.take(batch));
+        hand_over(sealed, counters, &mut self.handover);
     }
 
     /// Opens one packet and makes its row, or says why not.

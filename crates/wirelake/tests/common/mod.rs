@@ -158,6 +158,16 @@ impl Server {
         ([127, 0, 0, 1], self.port("hep_tcp")).into()
     }
 
+    /// Where dropsonde is taken.
+    pub fn dropsonde(&self) -> SocketAddr {
+        ([127, 0, 0, 1], self.port("dropsonde_udp")).into()
+    }
+
+    /// Where Loggregator's envelopes are taken over gRPC.
+    pub fn loggregator(&self) -> SocketAddr {
+        ([127, 0, 0, 1], self.port("loggregator")).into()
+    }
+
     /// The URL of the API, without a slash at its end.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port("api"))
