@@ -8,7 +8,9 @@ use envelope::hep::{self, Notices, TimeSource};
 use lake::rows::{Appended, Arrival, Payload, RowOptions, Rows, Sealed};
 use listen::{Origin, Sink};
 use mem::block::Shared;
-use stats::{Counter, DropReason, ShardCounters};
+use mem::cycles;
+use stats::meter::Sampler;
+use stats::{Counter, DropReason, Meter, ShardCounters};
 
 /// Where sealed batches go.
 pub trait Handover {
@@ -66,6 +68,9 @@ pub struct HepSink<H> {
     /// When the growing batch got its first row.
     since: i64,
     inflated: Vec<u8>,
+    sampler: Sampler,
+    /// When the envelope of the message that is measured was open.
+    opened: u64,
 }
 
 impl<H: Handover> HepSink<H> {
@@ -87,6 +92,8 @@ impl<H: Handover> HepSink<H> {
             key: Arc::from([]),
             since: 0,
             inflated: Vec::new(),
+            sampler: Sampler::default(),
+            opened: 0,
         };
         sink.refresh();
         sink
@@ -102,16 +109,41 @@ impl<H: Handover> HepSink<H> {
 
     /// Seals what there is and hands it over.
     pub fn seal(&mut self, counters: &mut ShardCounters) {
+        let stage = counters.meters.enter(Meter::HepSeal);
         let mut sealed = Vec::new();
         self.rows.seal(|batch| sealed.push(batch));
-        if sealed.is_empty() {
-            return;
+        if !sealed.is_empty() {
+            let rows = sealed.iter().map(|batch| batch.rows.num_rows() as u64).sum();
+            counters.add(Counter::Batches, sealed.len() as u64);
+            counters.add(Counter::HandedOver, rows);
+            counters.meters.batch(Meter::HepSeal, rows);
+            counters.meters.enter(Meter::HepHeld);
+            // Published before the lake has them, so that the lake never has rows that no shard made.
+            counters.publish();
+            sealed.into_iter().for_each(|batch| self.handover.take(batch));
         }
-        counters.add(Counter::Batches, sealed.len() as u64);
-        counters.add(Counter::HandedOver, sealed.iter().map(|batch| batch.rows.num_rows() as u64).sum());
-        // Published before the lake has them, so that the lake never has rows that no shard made.
-        counters.publish();
-        sealed.into_iter().for_each(|batch| self.handover.take(batch));
+        counters.meters.enter(stage);
+    }
+
+    /// Opens one packet, and measures how long decoding and appending take.
+    #[cold]
+    fn open_measured(
+        &mut self,
+        bytes: &[u8],
+        origin: &Origin,
+        counters: &mut ShardCounters,
+    ) -> Result<(), DropReason> {
+        let began = cycles::now();
+        self.opened = 0;
+        self.rows.measure();
+        let result = self.open(bytes, origin, counters);
+        let ended = cycles::now();
+        // A packet that is refused never gets as far as to be appended.
+        let opened = if self.opened == 0 { ended } else { self.opened };
+        let parsed = self.rows.measured();
+        let appended = ended.saturating_sub(opened).saturating_sub(parsed);
+        counters.meters.sample(ended.saturating_sub(began).saturating_sub(appended), appended);
+        result
     }
 
     /// Opens one packet and makes its row, or says why not.
@@ -148,6 +180,9 @@ impl<H: Handover> HepSink<H> {
         if self.rows.is_empty() {
             self.since = origin.received;
         }
+        if self.rows.is_measured() {
+            self.opened = cycles::now();
+        }
         let appended = self.rows.append(&packet, payload, &arrival);
         note(counters, &appended, packet.notices);
         Ok(())
@@ -161,7 +196,11 @@ impl<H: Handover> Sink for HepSink<H> {
 
     #[inline]
     fn message(&mut self, bytes: &[u8], origin: &Origin, counters: &mut ShardCounters) {
-        if let Err(reason) = self.open(bytes, origin, counters) {
+        let opened = match self.sampler.is_due() {
+            true => self.open_measured(bytes, origin, counters),
+            false => self.open(bytes, origin, counters),
+        };
+        if let Err(reason) = opened {
             counters.drop(reason, 1);
         }
     }
