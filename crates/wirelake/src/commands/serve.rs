@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
-use api::{App, Probe};
+use api::{App, Bottleneck, Probe};
 use config::{Compression, LogFormat, LogLevel, Plan, Secret};
 use lake::{Codec, Engine, EngineOptions, FileOptions, FlushLimits, Lake, LakeOptions};
 use stats::Board;
@@ -18,7 +18,7 @@ use tracing_subscriber::{filter, prelude::*, reload};
 
 use super::plan;
 use crate::cli::{Serve, Settings};
-use crate::pipeline::{Capture, Live, Pages, Ports, Server};
+use crate::pipeline::{Capture, Live, Pages, Ports, Server, Watch};
 
 /// Memory for bloom filters between queries, MiB.
 const BLOOM_MIB: usize = 32;
@@ -48,7 +48,8 @@ pub fn run(serve: &Serve) -> Result<ExitCode> {
     }
     server.remarks.iter().for_each(|remark| tracing::warn!("{remark}"));
     greet(&plan, &server.ports, api_address);
-    let machine = Arc::new(Machine::new(server, capture, pages, Arc::clone(&lake)));
+    let watch = Watch::new(board.clone(), Arc::clone(&lake), pages.clone(), plan.clone());
+    let machine = Arc::new(Machine::new(server, capture, pages, Arc::clone(&lake), watch));
     let app = Arc::new(App::new(
         engine,
         board,
@@ -96,7 +97,10 @@ async fn attend(
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
             _ = hangup.recv() => if let Some(new) = reload(&plan) { plan = new },
-            _ = second.tick() => app.tick(),
+            _ = second.tick() => {
+                app.tick();
+                machine.watch.note();
+            }
         }
     }
     tracing::info!("stopping: reading what has arrived, then writing it");
@@ -124,10 +128,11 @@ struct Machine {
     stopping: AtomicBool,
     pools: Vec<mem::pool::PoolGauge>,
     since: Instant,
+    watch: Watch,
 }
 
 impl Machine {
-    fn new(server: Server, capture: Option<Capture>, pages: Pages, lake: Arc<Lake>) -> Self {
+    fn new(server: Server, capture: Option<Capture>, pages: Pages, lake: Arc<Lake>, watch: Watch) -> Self {
         let pools = server.pools.clone();
         Self {
             server: Mutex::new(Some(server)),
@@ -137,6 +142,7 @@ impl Machine {
             stopping: AtomicBool::new(false),
             pools,
             since: Instant::now(),
+            watch,
         }
     }
 
@@ -198,6 +204,10 @@ impl Probe for View {
 
     fn capture(&self) -> Option<tap::Ledger> {
         self.0.pages.ledger()
+    }
+
+    fn bottleneck(&self) -> Bottleneck {
+        self.0.watch.report()
     }
 
     fn complaints(&self) -> Vec<String> {

@@ -4,7 +4,9 @@ mod capture;
 pub mod packets;
 mod server;
 mod sink;
+mod watch;
 
 pub use capture::{Capture, Pages, now};
 pub use server::{Ports, Server, frame};
 pub use sink::{Handover, HepSink, Live, SealLimits};
+pub use watch::Watch;
