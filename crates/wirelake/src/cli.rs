@@ -426,10 +426,15 @@ pub struct Bench {
     /// Threads that send; 0 is one per shard
     #[arg(long, default_value_t = 0)]
     pub senders: usize,
+    /// Also write a report: Markdown, with a chart of each benchmark as SVG beside it
+    #[arg(long, value_name = "FILE.md")]
+    pub report: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum, PartialEq, Eq)]
 pub enum BenchKind {
+    /// Every one of them
+    All,
     /// HEP3 and SIP, one thread, no sockets
     Decode,
     /// UDP to columns, against recvmmsg alone
