@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use lake::Engine;
+use serde::Serialize;
 use serde_json::Value;
+use stats::bottleneck::Report;
 use stats::prometheus::Gauge;
 use stats::rate::Window;
 use stats::{Board, Ledger, StoreTotals, Totals};
@@ -13,6 +15,27 @@ use tokio::sync::Semaphore;
 
 /// Queries that run at the same time; more wait.
 pub const QUERIES_AT_ONCE: usize = 4;
+
+/// One thing that lifts a limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Remedy {
+    /// What it does.
+    pub what: String,
+    /// The command; `None` where none can do it.
+    pub command: Option<String>,
+}
+
+/// Where the program's time goes, and what is its limit.
+#[derive(Debug, Clone, Serialize)]
+pub struct Bottleneck {
+    /// Over the last seconds.
+    #[serde(flatten)]
+    pub recent: Report,
+    /// What lifts its limit, best first; empty where no limit was reached.
+    pub remedies: Vec<Remedy>,
+    /// Since the start of the program.
+    pub since_start: Report,
+}
 
 /// Figures that only the program itself can measure.
 pub trait Probe: Send + Sync {
@@ -22,6 +45,8 @@ pub trait Probe: Send + Sync {
     fn capture(&self) -> Option<tap::Ledger>;
     /// The books of Loggregator; `None` where it is neither taken nor sent.
     fn loggregator(&self) -> Option<loggregator::Ledger>;
+    /// Where its time goes.
+    fn bottleneck(&self) -> Bottleneck;
     /// Why the program is not at its best, in sentences; empty when it is.
     fn complaints(&self) -> Vec<String>;
 }

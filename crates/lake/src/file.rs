@@ -1,7 +1,7 @@
 //! Parquet files: batches in, one sorted file per date out, synced before anyone hears of it.
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
+use stats::meter::{Meter, during};
 
 use crate::error::LakeError;
 use crate::schema;
@@ -215,7 +216,7 @@ fn encode(
     let settings = ArrowWriterOptions::new()
         .with_properties(properties(table, rows, options))
         .with_skip_arrow_metadata(true);
-    let out = BufWriter::with_capacity(1 << 20, file);
+    let out = BufWriter::with_capacity(1 << 20, Metered(file));
     let mut writer = ArrowWriter::try_new_with_options(out, schema::arrow(table), settings).map_err(fail)?;
     if order.natural && rows == order.rows.len() {
         for batch in batches {
@@ -231,8 +232,8 @@ fn encode(
         }
     }
     let out = writer.into_inner().map_err(fail)?;
-    let file = out.into_inner().map_err(|error| LakeError::io(path)(error.into_error()))?;
-    file.sync_all().map_err(LakeError::io(path))?;
+    let Metered(file) = out.into_inner().map_err(|error| LakeError::io(path)(error.into_error()))?;
+    during(Meter::StoreSync, 1, || file.sync_all()).map_err(LakeError::io(path))?;
     Ok(file.metadata().map_err(LakeError::io(path))?.len())
 }
 
@@ -306,5 +307,19 @@ fn milliseconds_now() -> i64 {
 }
 
 fn sync(folder: &Path) -> Result<(), LakeError> {
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(LakeError::io(folder))
+    during(Meter::StoreSync, 1, || File::open(folder).and_then(|folder| folder.sync_all()))
+        .map_err(LakeError::io(folder))
+}
+
+/// A file whose writes are a stage of their own.
+struct Metered(File);
+
+impl Write for Metered {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        during(Meter::StoreWrite, bytes.len() as u64, || self.0.write(bytes))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
 }

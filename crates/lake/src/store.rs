@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
 use model::table::{TABLES, Table};
+use stats::meter::{Crew, Meter, MeterBoard, adopt, during};
 
 use crate::error::LakeError;
 use crate::file::{self, FileOptions};
@@ -61,6 +62,18 @@ struct Shared {
     give_up_at: Mutex<Option<Instant>>,
     wake: (Mutex<()>, Condvar),
     failure: Mutex<Option<String>>,
+    meters: MeterBoard,
+}
+
+/// Rows that are not in files yet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Sealed batches, those that are being written among them.
+    pub batches: u64,
+    /// Memory that they keep in use.
+    pub bytes: u64,
+    /// The most that they may keep before [`Lake::append`] waits.
+    pub limit_bytes: u64,
 }
 
 /// A lake that is open for writing and reading.
@@ -126,13 +139,18 @@ impl Lake {
             give_up_at: Mutex::new(None),
             wake: (Mutex::new(()), Condvar::new()),
             failure: Mutex::new(None),
+            meters: MeterBoard::default(),
         });
         let writers = (0..shared.options.writers)
             .map(|number| {
                 let shared = Arc::clone(&shared);
+                let meters = shared.meters.thread(Crew::Writers);
                 std::thread::Builder::new()
                     .name(format!("writer-{number}"))
-                    .spawn(move || shared.write_loop())
+                    .spawn(move || {
+                        adopt(meters);
+                        shared.write_loop();
+                    })
                     .map_err(LakeError::io(&root))
             })
             .collect::<Result<Vec<_>, _>>()?;
@@ -176,6 +194,21 @@ impl Lake {
     /// The books of each table.
     pub fn books(&self) -> Vec<(&'static Table, Books)> {
         self.shared.tables.iter().map(|open| (open.table, open.hot.books())).collect()
+    }
+
+    /// Where the time of the threads that write files goes.
+    pub fn meters(&self) -> &MeterBoard {
+        &self.shared.meters
+    }
+
+    /// What waits to be written.
+    pub fn backlog(&self) -> Backlog {
+        let limit_bytes = self.shared.options.hot_limit_bytes as u64;
+        self.shared.tables.iter().fold(Backlog { limit_bytes, ..Backlog::default() }, |sum, open| Backlog {
+            batches: sum.batches + open.hot.batches(),
+            bytes: sum.bytes + open.hot.books().hot_bytes,
+            ..sum
+        })
     }
 
     /// Why files cannot be written at present, if so.
@@ -261,7 +294,7 @@ impl Shared {
                 tracing::error!(table = open.table.name, rows, "rows could not be written and are lost");
                 return;
             }
-            std::thread::sleep(RETRY_PAUSE);
+            during(Meter::StoreRetry, 1, || std::thread::sleep(RETRY_PAUSE));
         }
     }
 
@@ -277,15 +310,20 @@ impl Shared {
 
     fn write(&self, open: &OpenTable, claimed: &[Arc<HotBatch>]) -> Result<(), LakeError> {
         let rows: Vec<&RecordBatch> = claimed.iter().map(|batch| &batch.rows).collect();
-        let files = file::write(open.table, &open.folder, &rows, &self.options.file)?;
-        let mut log = open.log.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = log.append(&files) {
-            file::remove(&files);
-            return Err(error);
-        }
-        // Still under the log's lock, so that files appear in the order of their commits.
-        open.hot.commit(claimed, &files);
-        Ok(())
+        let count = rows.iter().map(|batch| batch.num_rows() as u64).sum();
+        let files = during(Meter::StoreEncode, count, || {
+            file::write(open.table, &open.folder, &rows, &self.options.file)
+        })?;
+        during(Meter::StoreCommit, files.len() as u64, || {
+            let mut log = open.log.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Err(error) = log.append(&files) {
+                file::remove(&files);
+                return Err(error);
+            }
+            // Still under the log's lock, so that files appear in the order of their commits.
+            open.hot.commit(claimed, &files);
+            Ok(())
+        })
     }
 }
 

@@ -8,6 +8,7 @@
 
 pub mod block;
 pub mod counting;
+pub mod cycles;
 pub mod pool;
 pub mod views;
 

@@ -42,7 +42,9 @@ pub enum Command {
     /// Print the resolved configuration, each key with where its value comes from
     Check(Settings),
     /// Check this machine: socket limits, capabilities, clock, disk; with the command that fixes each
-    Doctor(Settings),
+    Doctor(Doctor),
+    /// Show the kernel settings that wirelake wants; change them only when asked to
+    Tune(Tune),
     /// Measure the pipeline against the bare kernel path
     Bench(Bench),
     /// Forward dropsonde from UDP to an agent, in the place of Cloud Foundry's udp-forwarder
@@ -104,6 +106,36 @@ pub struct Settings {
     /// Any other key of the configuration
     #[arg(long, value_name = "SECTION.KEY=VALUE")]
     pub set: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    #[command(flatten)]
+    pub settings: Settings,
+    /// Ask a running server instead where its time goes, which stage is the limit, and what lifts it
+    #[arg(long)]
+    pub live: bool,
+    /// Address of that server
+    #[arg(long, value_name = "URL", env = "WIRELAKE_SERVER", default_value = "http://127.0.0.1:8080")]
+    pub server: String,
+    /// Token of that server
+    #[arg(long, value_name = "TOKEN", env = "WIRELAKE_API_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+    /// Print the server's answer as JSON
+    #[arg(long, requires = "live")]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Tune {
+    #[command(flatten)]
+    pub settings: Settings,
+    /// Change what is too low, until the next start of the machine (needs root)
+    #[arg(long)]
+    pub apply: bool,
+    /// Write a file that sets it at each start of the machine (needs root where root owns the folder)
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = config::doctor::tune::FILE)]
+    pub write: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -482,10 +514,15 @@ pub struct Bench {
     /// Measure udp and tcp for every number of threads up to the machine's cores
     #[arg(long)]
     pub matrix: bool,
+    /// Also write a report: Markdown, with a chart of each benchmark as SVG beside it
+    #[arg(long, value_name = "FILE.md")]
+    pub report: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum, PartialEq, Eq)]
 pub enum BenchKind {
+    /// Every one of them
+    All,
     /// HEP3 and SIP, one thread, no sockets
     Decode,
     /// UDP to columns, against recvmmsg alone

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What lies below every stage, with those of them that each may use.
-const BASE: [(&str, &[&str]); 3] = [("model", &[]), ("mem", &[]), ("stats", &["model"])];
+const BASE: [(&str, &[&str]); 3] = [("model", &[]), ("mem", &[]), ("stats", &["model", "mem"])];
 
 /// The stages in the order in which data flows through them. A crate may use those before it.
 const STAGES: [&str; 12] = [

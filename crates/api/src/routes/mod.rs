@@ -18,6 +18,7 @@ use utoipa::OpenApi;
         status::health,
         status::ledger,
         status::rate,
+        status::bottleneck,
         status::tables,
         status::metrics,
         query::sql,

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use model::table::TABLES;
 use serde_json::{Value, json};
 
-use crate::app::App;
+use crate::app::{App, QUERIES_AT_ONCE};
 
 /// Whether the program is at its best: `ok`, or `degraded` with reasons.
 #[utoipa::path(get, path = "/api/health", responses((status = 200, description = "status, version, uptime_s, reasons")))]
@@ -40,6 +40,17 @@ pub async fn ledger(State(app): State<Arc<App>>) -> Json<Value> {
 #[utoipa::path(get, path = "/api/rate", responses((status = 200, description = "interval_ms and points {t, messages, bytes, drops}, oldest first")))]
 pub async fn rate(State(app): State<Arc<App>>) -> Json<Value> {
     Json(json!({ "interval_ms": 1_000, "points": app.points() }))
+}
+
+/// Where time goes, stage by stage, which stage is the limit, and what lifts it.
+#[utoipa::path(get, path = "/api/bottleneck", responses((status = 200, description = "over the last 10 s: seconds, stage, limited, why, remedies {what, command}, threads, stages, datagrams_lost, frames_lost; since_start: the same over the program's life; queries {running, limit}")))]
+pub async fn bottleneck(State(app): State<Arc<App>>) -> Json<Value> {
+    let mut value = serde_json::to_value(app.probe.bottleneck()).unwrap_or_default();
+    if let Some(target) = value.as_object_mut() {
+        let running = QUERIES_AT_ONCE.saturating_sub(app.queries.available_permits());
+        target.insert("queries".to_owned(), json!({ "running": running, "limit": QUERIES_AT_ONCE }));
+    }
+    Json(value)
 }
 
 /// The tables and their columns.
@@ -82,5 +93,7 @@ pub async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     if let Some(loggregator) = app.probe.loggregator() {
         loggregator.prometheus(&mut text);
     }
+    let bottleneck = app.probe.bottleneck();
+    bottleneck.since_start.prometheus(&bottleneck.recent, &mut text);
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
 }

@@ -17,6 +17,7 @@ use ::envelope::hep::{Hep, TimeSource};
 use arrow_array::RecordBatch;
 use decode::sip::{Known, Message, Problems, parse_into, parse_str_into};
 use mem::block::Shared;
+use mem::cycles;
 use model::table::{HEP, SIP, Table, proto_name};
 
 use crate::columns::Columns;
@@ -102,6 +103,8 @@ pub struct Rows {
     options: RowOptions,
     escaped: Escaped,
     media: String,
+    /// Cycles that parsing took, while that is measured.
+    parsing: Option<u64>,
 }
 
 impl Rows {
@@ -115,7 +118,24 @@ impl Rows {
             options,
             escaped: Escaped::default(),
             media: String::new(),
+            parsing: None,
         }
+    }
+
+    /// From now on the time of parsing is measured.
+    pub fn measure(&mut self) {
+        self.parsing = Some(0);
+    }
+
+    /// Whether it is.
+    #[inline]
+    pub fn is_measured(&self) -> bool {
+        self.parsing.is_some()
+    }
+
+    /// Ends measuring; answers the cycles that parsing took.
+    pub fn measured(&mut self) -> u64 {
+        self.parsing.take().unwrap_or(0)
     }
 
     /// Rows in the growing batches.
@@ -204,11 +224,15 @@ impl Rows {
         let text = self.escaped.payload(&mut self.sip, PAYLOAD, PAYLOAD_RAW, payload);
         let mut cid = hep.correlation_id;
         let mut message = Message::default();
+        let began = self.parsing.map(|_| cycles::now());
         let parsed = match (packed, text) {
             (Some(why), _) => Err(why),
             (None, Some(text)) => parse_str_into(text, &mut message).map_err(|error| error.what.as_str()),
             (None, None) => parse_into(payload, &mut message).map_err(|error| error.what.as_str()),
         };
+        if let (Some(cycles), Some(began)) = (&mut self.parsing, began) {
+            *cycles += cycles::now().saturating_sub(began);
+        }
         let (unparsed, problems) = match parsed {
             Ok(()) => {
                 sip::set(&mut self.sip, &message, &mut self.escaped, &mut self.media);

@@ -91,7 +91,7 @@ pub fn table(rows: &[Row]) -> String {
 }
 
 /// Processor, cores and kernel.
-fn machine() -> String {
+pub fn machine() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info
         .lines()

@@ -2,6 +2,7 @@
 
 mod ask;
 mod capture;
+mod live;
 mod machine;
 mod process;
 mod serve;
@@ -34,7 +35,9 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Ifaces { json } => capture::ifaces(json),
         Command::Packets(packets) => capture::packets(&packets),
         Command::Check(settings) => machine::check(&settings),
-        Command::Doctor(settings) => machine::doctor(&settings),
+        Command::Doctor(doctor) if doctor.live => live::doctor(doctor),
+        Command::Doctor(doctor) => machine::doctor(&doctor.settings),
+        Command::Tune(tune) => machine::tune(&tune),
         Command::Bench(bench) => bench::run(&bench),
         Command::UdpForwarder(arguments) => udp_forwarder::run(&arguments),
         Command::Version => {

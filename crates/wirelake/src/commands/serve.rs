@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
-use api::{App, Probe};
+use api::{App, Bottleneck, Probe};
 use config::{Compression, LogFormat, LogLevel, Plan, Secret};
 use lake::{Codec, Engine, EngineOptions, FileOptions, FlushLimits, Lake, LakeOptions};
 use stats::Board;
@@ -19,7 +19,7 @@ use tracing_subscriber::{filter, prelude::*, reload};
 use super::plan;
 use crate::cli::{Serve, Settings};
 use crate::pipeline::loggregator::Loggregator;
-use crate::pipeline::{Capture, Live, Pages, Ports, Server};
+use crate::pipeline::{Capture, Live, Pages, Ports, Server, Watch};
 
 /// Memory for bloom filters between queries, MiB.
 const BLOOM_MIB: usize = 32;
@@ -50,7 +50,8 @@ pub fn run(serve: &Serve) -> Result<ExitCode> {
     }
     server.remarks.iter().chain(&loggregator.remarks).for_each(|remark| tracing::warn!("{remark}"));
     greet(&plan, &server.ports, &loggregator, api_address);
-    let machine = Arc::new(Machine::new(server, loggregator, capture, pages, Arc::clone(&lake)));
+    let watch = Watch::new(board.clone(), Arc::clone(&lake), pages.clone(), plan.clone());
+    let machine = Arc::new(Machine::new(server, loggregator, capture, pages, Arc::clone(&lake), watch));
     let app = Arc::new(App::new(
         engine,
         board,
@@ -98,7 +99,10 @@ async fn attend(
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
             _ = hangup.recv() => if let Some(new) = reload(&plan) { plan = new },
-            _ = second.tick() => app.tick(),
+            _ = second.tick() => {
+                app.tick();
+                machine.watch.note();
+            }
         }
     }
     tracing::info!("stopping: reading what has arrived, then writing it");
@@ -127,6 +131,7 @@ struct Machine {
     stopping: AtomicBool,
     pools: Vec<mem::pool::PoolGauge>,
     since: Instant,
+    watch: Watch,
 }
 
 impl Machine {
@@ -136,6 +141,7 @@ impl Machine {
         capture: Option<Capture>,
         pages: Pages,
         lake: Arc<Lake>,
+        watch: Watch,
     ) -> Self {
         let pools = server.pools.clone();
         Self {
@@ -147,6 +153,7 @@ impl Machine {
             stopping: AtomicBool::new(false),
             pools,
             since: Instant::now(),
+            watch,
         }
     }
 
@@ -213,6 +220,10 @@ impl Probe for View {
 
     fn loggregator(&self) -> Option<loggregator::Ledger> {
         Some(self.0.loggregator.ledger())
+    }
+
+    fn bottleneck(&self) -> Bottleneck {
+        self.0.watch.report()
     }
 
     fn complaints(&self) -> Vec<String> {

@@ -13,8 +13,10 @@ use correlate::Roundtrip;
 use flow::{End, Flow};
 use lake::Lake;
 use lake::rows::CaptureRows;
-use model::{Dir, Nanos};
-use stats::{Board, Counter, ShardCounters};
+use mem::cycles;
+use model::{Dir, Frame, Nanos};
+use stats::meter::Sampler;
+use stats::{Board, Counter, Meter, ShardCounters};
 use tap::{About, Options, Page, Row, Sink, SourceTotals, Tap};
 
 use super::packets::PacketStore;
@@ -92,7 +94,7 @@ impl Capture {
         let share = lives.len().max(1);
         let mut threads = Vec::new();
         for (number, live) in lives.into_iter().enumerate() {
-            let sink = StoreSink::new(plan, lake, board.shard());
+            let sink = StoreSink::new(plan, lake, board.capture());
             let packets = match plan.capture.packets_dir.as_os_str() {
                 dir if dir.is_empty() => None,
                 dir => Some(PacketStore::open(
@@ -106,6 +108,7 @@ impl Capture {
                 number,
                 live,
                 tap: Tap::new(options.clone(), sink),
+                sampler: Sampler::default(),
                 packets,
                 pages: pages.clone(),
                 stop: Arc::clone(&stop),
@@ -173,6 +176,7 @@ struct Worker {
     number: usize,
     live: Live,
     tap: Tap<StoreSink>,
+    sampler: Sampler,
     packets: Option<PacketStore>,
     pages: Pages,
     stop: Arc<AtomicBool>,
@@ -197,13 +201,29 @@ impl Worker {
     }
 
     fn look(&mut self, wait: Duration) -> Result<()> {
-        let Self { live, tap, packets, .. } = self;
+        let Self { live, tap, packets, sampler, .. } = self;
+        // Waiting for frames and working on them happen within one call; the first frame ends the wait.
+        let mut frames = 0;
         live.poll(wait, &mut |frame| {
+            if frames == 0 {
+                tap.sink().counters.meters.enter(Meter::CaptureDecode);
+            }
+            frames += 1;
             if let Some(packets) = packets {
                 packets.add(&frame);
             }
-            tap.frame(&frame);
+            if sampler.is_due() {
+                measured(tap, &frame);
+            } else {
+                tap.frame(&frame);
+            }
         })?;
+        let meters = &mut tap.sink().counters.meters;
+        meters.enter(Meter::CaptureDecode);
+        if frames > 0 {
+            meters.batch(Meter::CaptureDecode, frames);
+            meters.batch(Meter::CaptureAppend, frames);
+        }
         live.changes(&mut |name, state| match state {
             State::Up => tracing::info!("capture: {name} is up again"),
             State::Down => tracing::warn!("capture: {name} is down; it goes on when it is up again"),
@@ -224,8 +244,25 @@ impl Worker {
         let drops = self.live.drops();
         let source = SourceTotals { drops: drops.kernel, filtered: 0, unknown_link: drops.unsupported };
         let rows = self.tap.sink().made;
-        self.tap.sink().counters.publish();
+        let counters = &mut self.tap.sink().counters;
+        counters.meters.enter(Meter::CaptureWait);
+        counters.publish();
         self.pages.put(self.number, self.tap.page(source, rows));
+    }
+}
+
+/// Takes one frame, and measures how long decoding and appending take.
+#[cold]
+fn measured(tap: &mut Tap<StoreSink>, frame: &Frame<'_>) {
+    let (began, seals) = (cycles::now(), tap.sink().seals);
+    tap.sink().appending = Some(0);
+    tap.frame(frame);
+    let took = cycles::now().saturating_sub(began);
+    let sink = tap.sink();
+    let appending = sink.appending.take().unwrap_or(0);
+    // Sealing is a stage of its own.
+    if sink.seals == seals {
+        sink.counters.meters.sample(took.saturating_sub(appending), appending);
     }
 }
 
@@ -240,6 +277,9 @@ struct StoreSink {
     since: Option<Instant>,
     silent_flows: bool,
     made: u64,
+    seals: u64,
+    /// Cycles that appending took, while that is measured.
+    appending: Option<u64>,
 }
 
 impl StoreSink {
@@ -254,11 +294,22 @@ impl StoreSink {
             since: None,
             silent_flows: plan.capture.silent_flows,
             made: 0,
+            seals: 0,
+            appending: None,
+        }
+    }
+
+    /// Appends to the columns.
+    fn append(&mut self, how: impl FnOnce(&mut CaptureRows)) {
+        let began = self.appending.map(|_| cycles::now());
+        how(&mut self.rows);
+        if let (Some(spent), Some(began)) = (&mut self.appending, began) {
+            *spent += cycles::now().saturating_sub(began);
         }
     }
 
     fn add(&mut self, counter: Counter, row: &Row<'_>) {
-        self.rows.append(row);
+        self.append(|rows| rows.append(row));
         self.made_one(counter);
     }
 
@@ -279,9 +330,12 @@ impl StoreSink {
 
     fn seal(&mut self) {
         self.since = None;
+        self.seals += 1;
+        let stage = self.counters.meters.enter(Meter::CaptureSeal);
         let mut sealed = Vec::new();
         self.rows.seal(|batch| sealed.push(batch));
-        hand_over(sealed, &mut self.counters, &mut self.lake);
+        hand_over(sealed, &mut self.counters, Some((Meter::CaptureSeal, Meter::CaptureHeld)), &mut self.lake);
+        self.counters.meters.enter(stage);
     }
 }
 
@@ -292,7 +346,7 @@ impl Sink for StoreSink {
     }
 
     fn sip(&mut self, flow: &Flow, dir: Dir, time: Nanos, message: &[u8]) {
-        self.rows.append_sip(flow, dir, time, message);
+        self.append(|rows| rows.append_sip(flow, dir, time, message));
         self.made_one(Counter::RowsCapturedSip);
     }
 

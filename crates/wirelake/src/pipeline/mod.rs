@@ -5,7 +5,9 @@ pub mod loggregator;
 pub mod packets;
 mod server;
 mod sink;
+mod watch;
 
 pub use capture::{Capture, Pages, now};
 pub use server::{Ports, Server, frame};
 pub use sink::{Handover, HepSink, Live, SealLimits};
+pub use watch::Watch;

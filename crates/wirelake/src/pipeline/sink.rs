@@ -8,7 +8,9 @@ use envelope::hep::{self, Notices, TimeSource};
 use lake::rows::{Appended, Arrival, Payload, RowOptions, Rows, Sealed};
 use listen::{Origin, Sink};
 use mem::block::Shared;
-use stats::{Counter, DropReason, ShardCounters};
+use mem::cycles;
+use stats::meter::Sampler;
+use stats::{Counter, DropReason, Meter, ShardCounters};
 
 /// Where sealed batches go.
 pub trait Handover {
@@ -22,13 +24,24 @@ impl Handover for Arc<lake::Lake> {
     }
 }
 
-/// Counts sealed batches and hands them over.
-pub fn hand_over(sealed: Vec<Sealed>, counters: &mut ShardCounters, to: &mut impl Handover) {
+/// Counts sealed batches and hands them over. Of `stages`, the first gets the batches; the second gets the time that the
+/// lake lets its callers wait.
+pub fn hand_over(
+    sealed: Vec<Sealed>,
+    counters: &mut ShardCounters,
+    stages: Option<(Meter, Meter)>,
+    to: &mut impl Handover,
+) {
     if sealed.is_empty() {
         return;
     }
+    let rows = sealed.iter().map(|batch| batch.rows.num_rows() as u64).sum();
     counters.add(Counter::Batches, sealed.len() as u64);
-    counters.add(Counter::HandedOver, sealed.iter().map(|batch| batch.rows.num_rows() as u64).sum());
+    counters.add(Counter::HandedOver, rows);
+    if let Some((seal, held)) = stages {
+        counters.meters.batch(seal, rows);
+        counters.meters.enter(held);
+    }
     // Published before the lake has them, so that the lake never has rows that no shard made.
     counters.publish();
     sealed.into_iter().for_each(|batch| to.take(batch));
@@ -78,6 +91,9 @@ pub struct HepSink<H> {
     /// When the growing batch got its first row.
     since: i64,
     inflated: Vec<u8>,
+    sampler: Sampler,
+    /// When the envelope of the message that is measured was open.
+    opened: u64,
 }
 
 impl<H: Handover> HepSink<H> {
@@ -99,6 +115,8 @@ impl<H: Handover> HepSink<H> {
             key: Arc::from([]),
             since: 0,
             inflated: Vec::new(),
+            sampler: Sampler::default(),
+            opened: 0,
         };
         sink.refresh();
         sink
@@ -114,9 +132,32 @@ impl<H: Handover> HepSink<H> {
 
     /// Seals what there is and hands it over.
     pub fn seal(&mut self, counters: &mut ShardCounters) {
+        let stage = counters.meters.enter(Meter::HepSeal);
         let mut sealed = Vec::new();
         self.rows.seal(|batch| sealed.push(batch));
-        hand_over(sealed, counters, &mut self.handover);
+        hand_over(sealed, counters, Some((Meter::HepSeal, Meter::HepHeld)), &mut self.handover);
+        counters.meters.enter(stage);
+    }
+
+    /// Opens one packet, and measures how long decoding and appending take.
+    #[cold]
+    fn open_measured(
+        &mut self,
+        bytes: &[u8],
+        origin: &Origin,
+        counters: &mut ShardCounters,
+    ) -> Result<(), DropReason> {
+        let began = cycles::now();
+        self.opened = 0;
+        self.rows.measure();
+        let result = self.open(bytes, origin, counters);
+        let ended = cycles::now();
+        // A packet that is refused never gets as far as to be appended.
+        let opened = if self.opened == 0 { ended } else { self.opened };
+        let parsed = self.rows.measured();
+        let appended = ended.saturating_sub(opened).saturating_sub(parsed);
+        counters.meters.sample(ended.saturating_sub(began).saturating_sub(appended), appended);
+        result
     }
 
     /// Opens one packet and makes its row, or says why not.
@@ -153,6 +194,9 @@ impl<H: Handover> HepSink<H> {
         if self.rows.is_empty() {
             self.since = origin.received;
         }
+        if self.rows.is_measured() {
+            self.opened = cycles::now();
+        }
         let appended = self.rows.append(&packet, payload, &arrival);
         note(counters, &appended, packet.notices);
         Ok(())
@@ -166,7 +210,11 @@ impl<H: Handover> Sink for HepSink<H> {
 
     #[inline]
     fn message(&mut self, bytes: &[u8], origin: &Origin, counters: &mut ShardCounters) {
-        if let Err(reason) = self.open(bytes, origin, counters) {
+        let opened = match self.sampler.is_due() {
+            true => self.open_measured(bytes, origin, counters),
+            false => self.open(bytes, origin, counters),
+        };
+        if let Err(reason) = opened {
             counters.drop(reason, 1);
         }
     }

@@ -118,6 +118,11 @@ pub struct Stopped {
 impl Server {
     /// Starts a server over a lake, with two shards and ports of the kernel's choice.
     pub fn start(data: &Path, more: &[&str]) -> Self {
+        Self::start_with(data, more, &[])
+    }
+
+    /// The same with variables in its environment.
+    pub fn start_with(data: &Path, more: &[&str], environment: &[(&str, &str)]) -> Self {
         let data = data.to_str().unwrap();
         let mut arguments = vec!["serve", "--data", data, "--print-ports"];
         for (flag, default) in [
@@ -132,7 +137,9 @@ impl Server {
             }
         }
         arguments.extend(more);
-        let mut child = wirelake(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut command = wirelake(&arguments);
+        command.envs(environment.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         let mut log = Log::of(&mut child);
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

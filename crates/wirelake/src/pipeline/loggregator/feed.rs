@@ -84,7 +84,7 @@ impl Store {
     fn seal(&mut self) {
         let mut sealed = Vec::new();
         self.rows.seal(|batch| sealed.push(batch));
-        hand_over(sealed, &mut self.counters, &mut self.lake);
+        hand_over(sealed, &mut self.counters, None, &mut self.lake);
     }
 }
 
