@@ -147,9 +147,15 @@ impl Seen {
         self.0 & 1u32.wrapping_shl(bit) != 0
     }
 
-    /// The first of `required` that was not there.
+    /// Whether all of `required` were there; else the first that was not.
     #[inline(always)]
-    fn all(self, required: &[(u32, Field)]) -> Result<(), Error> {
+    fn all<const N: usize>(self, required: &'static [(u32, Field); N]) -> Result<(), Error> {
+        let bits = required.iter().fold(0, |bits, (bit, _)| bits | 1u32.wrapping_shl(*bit));
+        if self.0 & bits == bits { Ok(()) } else { self.first_missing(required) }
+    }
+
+    #[cold]
+    fn first_missing(self, required: &[(u32, Field)]) -> Result<(), Error> {
         match required.iter().find(|(bit, _)| !self.has(*bit)) {
             None => Ok(()),
             Some((_, field)) => Err(Error::missing(*field)),

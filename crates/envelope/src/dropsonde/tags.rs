@@ -44,6 +44,14 @@ impl<'a> Iterator for Tags<'a> {
 pub(crate) fn entry(bytes: &[u8]) -> Result<(&[u8], &[u8]), What> {
     const KEY: u32 = tag(1, LEN);
     const VALUE: u32 = tag(2, LEN);
+    // As every library writes it: the key, the value, nothing else, both below 128 bytes.
+    if let [0x0a, key_len @ ..0x80, rest @ ..] = bytes
+        && let Some((key, rest)) = rest.split_at_checked(usize::from(*key_len))
+        && let [0x12, value_len @ ..0x80, value @ ..] = rest
+        && value.len() == usize::from(*value_len)
+    {
+        return Ok((key, value));
+    }
     let (mut key, mut value): (&[u8], &[u8]) = (&[], &[]);
     let mut fields = Reader::new(bytes);
     while let Some(tag) = fields.tag()? {

@@ -307,15 +307,14 @@ fn some(bytes: Option<&[u8]>) -> Option<&[u8]> {
 
 /// A UUID as text, in the order of the reference: each half in little-endian order.
 pub(super) fn uuid_text(uuid: Uuid) -> [u8; 36] {
-    const DASHES: [usize; 4] = [8, 13, 18, 23];
-    let digit = |nibble: u8| if nibble < 10 { b'0' | nibble } else { nibble.wrapping_add(b'a' - 10) };
+    const PLACES: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+    const DIGITS: [u8; 16] = *b"0123456789abcdef";
+    let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'0');
     let mut text = [b'-'; 36];
-    let mut places = text.iter_mut().enumerate().filter(|(at, _)| !DASHES.contains(at));
-    for byte in uuid.low.to_le_bytes().into_iter().chain(uuid.high.to_le_bytes()) {
-        for nibble in [byte >> 4, byte & 0xf] {
-            if let Some((_, place)) = places.next() {
-                *place = digit(nibble);
-            }
+    let bytes = uuid.low.to_le_bytes().into_iter().chain(uuid.high.to_le_bytes());
+    for (byte, place) in bytes.zip(PLACES) {
+        if let Some([high, low]) = text.get_mut(place..).and_then(<[u8]>::first_chunk_mut) {
+            (*high, *low) = (digit(byte >> 4), digit(byte & 0xf));
         }
     }
     text

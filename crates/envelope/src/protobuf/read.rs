@@ -33,14 +33,21 @@ impl<'a> Reader<'a> {
     /// `Truncated`, `BadVarint`, `BadTag`.
     #[inline(always)]
     pub fn tag(&mut self) -> Result<Option<u32>, What> {
-        if let [first @ 8..0x80, rest @ ..] = self.rest {
-            self.rest = rest;
-            return Ok(Some(u32::from(*first)));
+        match self.rest {
+            [first @ 8..0x80, rest @ ..] => {
+                self.rest = rest;
+                Ok(Some(u32::from(*first)))
+            }
+            [first @ 0x80..=0xff, second @ 1..0x80, rest @ ..] => {
+                self.rest = rest;
+                Ok(Some(u32::from(*first & 0x7f) | u32::from(*second) << 7))
+            }
+            _ => self.long_tag(),
         }
-        self.long_tag()
     }
 
-    #[inline]
+    /// The end, a tag of more than two bytes, or none at all.
+    #[inline(never)]
     fn long_tag(&mut self) -> Result<Option<u32>, What> {
         if self.rest.is_empty() {
             return Ok(None);
@@ -74,25 +81,32 @@ impl<'a> Reader<'a> {
     /// A varint of more than two bytes, or one that is cut off.
     #[inline(never)]
     fn long_varint(&mut self) -> Result<u64, What> {
-        let Some(bytes) = self.rest.first_chunk() else { return self.short_varint() };
+        let Some((bytes, rest)) = self.rest.split_first_chunk() else { return self.short_varint() };
         let word = u64::from_le_bytes(*bytes);
-        // The last byte is the first one whose high bit is not set.
+        // The last byte is the first one whose high bit is not set, if any.
         let ends = !word & 0x8080_8080_8080_8080;
-        if ends == 0 {
-            return self.short_varint();
-        }
         // Seven bits of each byte move together: in pairs of bytes, of pairs, of fours.
         let ones = (ends ^ ends.wrapping_sub(1)) & 0x7f7f_7f7f_7f7f_7f7f;
         let word = word & ones;
         let word = word & 0x007f_007f_007f_007f | (word & 0x7f00_7f00_7f00_7f00) >> 1;
         let word = word & 0x0000_3fff_0000_3fff | (word & 0x3fff_0000_3fff_0000) >> 2;
         let word = word & 0x0000_0000_0fff_ffff | (word & 0x0fff_ffff_0000_0000) >> 4;
-        let len = (ends.trailing_zeros() / 8).wrapping_add(1) as usize;
-        self.rest = self.rest.get(len..).ok_or(What::Truncated)?;
-        Ok(word)
+        if ends != 0 {
+            let len = (ends.trailing_zeros() / 8).wrapping_add(1) as usize;
+            self.rest = self.rest.get(len..).ok_or(What::Truncated)?;
+            return Ok(word);
+        }
+        let (high, rest) = match rest {
+            [ninth @ ..0x80, rest @ ..] => (u64::from(*ninth), rest),
+            [ninth, tenth @ ..2, rest @ ..] => (u64::from(*ninth & 0x7f) | u64::from(*tenth) << 7, rest),
+            [_, _, ..] => return Err(What::BadVarint),
+            _ => return Err(What::Truncated),
+        };
+        self.rest = rest;
+        Ok(word | high << 56)
     }
 
-    /// A varint byte by byte: near the end of the message, or with more than eight bytes.
+    /// A varint byte by byte, near the end of the message.
     fn short_varint(&mut self) -> Result<u64, What> {
         let mut value = 0;
         let mut rest = self.rest;
