@@ -4,12 +4,9 @@
 # shellcheck source=tests/live/wire.sh
 . "$(dirname "${BASH_SOURCE[0]}")/wire.sh"
 
-need curl nginx redis-server redis-cli dnsmasq dig mariadbd mariadb psql
+need curl nginx redis-server redis-cli dnsmasq dig
+need_databases
 bounded 170
-
-postgres=$(find /usr/lib/postgresql -name postgres -path '*/bin/*' 2>/dev/null | sort -V | tail -n 1)
-[[ -n $postgres ]] || skip "postgres is missing"
-pgbin=$(dirname "$postgres")
 
 start_servers() {
     mkdir -p "$tmp/www"
@@ -28,17 +25,9 @@ CONF
     redis-server --port 16379 --bind 127.0.0.1 --save '' --dir "$tmp" >"$tmp/redis.log" 2>&1 & pids+=($!)
     dnsmasq --no-daemon --no-resolv --no-hosts --listen-address=127.0.0.1 --bind-interfaces --port=15353 \
         --address=/known.example/192.0.2.7 --txt-record=text.example,"some text" >"$tmp/dnsmasq.log" 2>&1 & pids+=($!)
-    mkdir "$tmp/maria"
-    mariadb-install-db --no-defaults --datadir="$tmp/maria" --auth-root-authentication-method=normal --user=root >"$tmp/maria.log" 2>&1
-    mariadbd --no-defaults --user=root --datadir="$tmp/maria" --port=13306 --bind-address=127.0.0.1 --socket="$tmp/maria.sock" \
-        >>"$tmp/maria.log" 2>&1 & pids+=($!)
-    mkdir "$tmp/pg"
-    chown postgres "$tmp/pg"
-    su postgres -s /bin/sh -c "'$pgbin/initdb' -A trust -D '$tmp/pg'" >"$tmp/pg.log" 2>&1
-    su postgres -s /bin/sh -c "exec '$pgbin/postgres' -D '$tmp/pg' -p 15432 -h 127.0.0.1 -k '$tmp/pg'" >>"$tmp/pg.log" 2>&1 & pids+=($!)
+    start_mariadb 13306
+    start_postgres 15432
     until_true 30 redis-cli -p 16379 ping >/dev/null 2>&1 || die "redis does not answer"
-    until_true 30 psql -h 127.0.0.1 -p 15432 -U postgres -qc 'select 1' >/dev/null 2>&1 || die "postgres does not answer"
-    until_true 30 mariadb --no-defaults -h 127.0.0.1 -P 13306 -u root -e 'select 1' >/dev/null 2>&1 || die "mariadb does not answer"
     until_true 10 curl -so /dev/null http://127.0.0.1:18080/ || die "nginx does not answer"
 }
 

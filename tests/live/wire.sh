@@ -48,6 +48,32 @@ listens() {
 count() { grep -c . || true; }
 tally() { sort | uniq -c | sed 's/^ *//'; }
 
+need_databases() {
+    local postgres
+    need mariadbd mariadb psql
+    postgres=$(find /usr/lib/postgresql -name postgres -path '*/bin/*' 2>/dev/null | sort -V | tail -n 1)
+    [[ -n $postgres ]] || skip "postgres is missing"
+    pgbin=$(dirname "$postgres")
+}
+
+# start_mariadb PORT, start_postgres PORT: with their data in $tmp; root and postgres may do anything without a password.
+start_mariadb() {
+    mkdir "$tmp/maria"
+    mariadb-install-db --no-defaults --datadir="$tmp/maria" --auth-root-authentication-method=normal --user=root >"$tmp/maria.log" 2>&1
+    mariadbd --no-defaults --user=root --datadir="$tmp/maria" --port="$1" --bind-address=127.0.0.1 --socket="$tmp/maria.sock" \
+        >>"$tmp/maria.log" 2>&1 & pids+=($!)
+    until_true 30 mariadb --no-defaults -h 127.0.0.1 -P "$1" -u root -e 'create database if not exists shop' >/dev/null 2>&1 ||
+        die "mariadb does not answer"
+}
+start_postgres() {
+    mkdir "$tmp/pg"
+    chown postgres "$tmp/pg"
+    su postgres -s /bin/sh -c "'$pgbin/initdb' -A trust -D '$tmp/pg'" >"$tmp/pg.log" 2>&1
+    setpriv --reuid postgres --regid postgres --init-groups "$pgbin/postgres" -D "$tmp/pg" -p "$1" -h 127.0.0.1 -k "$tmp/pg" >>"$tmp/pg.log" 2>&1 &
+    pids+=($!)
+    until_true 30 psql -h 127.0.0.1 -p "$1" -U postgres -qc 'select 1' >/dev/null 2>&1 || die "postgres does not answer"
+}
+
 # start_capture NAME [WATCH-FLAG...]: from now on to stop_capture, $tmp/NAME.live has the roundtrips seen live, NAME.ledger
 # their books, NAME.pcap the packets.
 start_capture() {
