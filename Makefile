@@ -31,7 +31,7 @@ S ?= 60
 BENCHES ?= decode udp tcp store capture
 ARGS ?=
 
-.PHONY: build run test check fmt lint layers unit ui ui-test live bench bench-live instructions golden fuzz miri deny deps tools dist clean distclean help
+.PHONY: build run test check fmt lint layers unit ui ui-test live live-servers bench bench-live instructions golden fuzz miri deny deps tools dist clean distclean help
 
 build: deps ## build target/release/wirelake
 	@mkdir -p "$(CARGO_TARGET_DIR)"
@@ -80,6 +80,9 @@ ui-test: ## check that ui/dist is what ui/ builds; types, unit tests, and the pa
 live: ## start real clients and servers against the binary
 	@scripts/live
 
+live-servers: ## the same against Kafka and FerretDB, which Maven and Go fetch in pinned versions (needs root, minutes)
+	@KAFKA_JARS="$$(scripts/kafka "$(CACHE)")" scripts/live tests/live/servers
+
 bench: build ## measure; BENCHES="decode udp" picks some
 	@for name in $(BENCHES); do $(BIN) bench "$$name"; done
 
@@ -122,4 +125,4 @@ distclean: clean ## remove the shared cache, too
 	@rm -rf "$(CACHE)"
 
 help: ## list the verbs
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' Makefile
