@@ -101,8 +101,8 @@ fuzz: ## fuzz T=target (default: each in turn) for S=60 seconds
 	    echo "== fuzz $$name, $(S) s"; mkdir -p "$(CACHE)/corpus/$$name"; \
 	    $(NIGHTLY) fuzz run "$$name" "$(CACHE)/corpus/$$name" tests/vectors -- -max_total_time=$(S) -print_final_stats=1; done
 
-miri: deps ## run the tests of the crate with unsafe under miri
-	@CARGO_TARGET_DIR=target/miri $(NIGHTLY) miri test -p mem --locked
+miri: deps ## run the tests of the crates with unsafe under miri
+	@CARGO_TARGET_DIR=target/miri $(NIGHTLY) miri test -p mem -p simd --locked
 
 deny: ## check licences, advisories and sources of the dependencies
 	@scripts/need cargo-deny "install it with: cargo install cargo-deny --locked"

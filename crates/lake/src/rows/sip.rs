@@ -43,7 +43,7 @@ pub fn set(columns: &mut Columns, message: &Message<'_>, escaped: &mut Escaped, 
         put(columns, at::RURI_USER, uri.user);
         put(columns, at::RURI_HOST, uri.host);
     }
-    if let Some(via) = message.via() {
+    if let Some(via) = message.hop() {
         put(columns, at::VIA_BRANCH, via.branch);
         put(columns, at::VIA_HOST, via.host);
     }

@@ -168,7 +168,7 @@ fn sip_fields(message: &Message<'_>) -> u64 {
     if let Some(uri) = message.ruri() {
         sum += text(uri.user) + text(uri.host);
     }
-    if let Some(via) = message.via() {
+    if let Some(via) = message.hop() {
         sum += text(via.branch) + text(via.host);
     }
     black_box((

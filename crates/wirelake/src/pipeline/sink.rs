@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use decode::What;
-use envelope::hep::{self, Notices, TimeSource};
+use envelope::hep::{self, Hep, Notices, TimeSource};
 use lake::rows::{Appended, Arrival, Payload, RowOptions, Rows, Sealed};
 use listen::{Origin, Sink};
 use mem::block::Shared;
@@ -168,7 +168,8 @@ impl<H: Handover> HepSink<H> {
         origin: &Origin,
         counters: &mut ShardCounters,
     ) -> Result<(), DropReason> {
-        let packet = hep::open(bytes).map_err(|error| reason(error.what))?;
+        let mut packet = Hep::default();
+        hep::open_into(bytes, &mut packet).map_err(|error| reason(error.what))?;
         let checked = !self.key.is_empty();
         if checked {
             let given = packet.auth_key.ok_or(DropReason::AuthMissing)?;

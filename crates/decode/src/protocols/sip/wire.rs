@@ -292,7 +292,7 @@ fn is_no_token(bytes: &[u8]) -> bool {
 /// unique by itself, Call-ID and sequence number make it so.
 fn key(message: &Message<'_>, method: &[u8], dir: Dir) -> u64 {
     let mut hash = Hash::new();
-    let branch = message.via().and_then(|via| via.branch).unwrap_or_default();
+    let branch = message.hop().and_then(|hop| hop.branch).unwrap_or_default();
     hash.add(branch);
     hash.add(if dir == Dir::ToServer { b"\0>" } else { b"\0<" });
     hash.add(method);
