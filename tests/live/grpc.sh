@@ -6,7 +6,7 @@
 need go
 bounded 120
 peer=$tmp/grpc.bin
-(cd "$here/grpc" && CGO_ENABLED=0 go build -o "$peer" .) >"$tmp/go.log" 2>&1 || skip "the gRPC peers cannot be built: $(tail -n 1 "$tmp/go.log")"
+(cd "$here/grpc" && CGO_ENABLED=0 go build -o "$peer" .) >"$tmp/go.log" 2>&1 || absent "the gRPC peers cannot be built: $(tail -n 1 "$tmp/go.log")"
 "$peer" serve 127.0.0.1:17443 &
 pids+=($!)
 until_true 10 listens 17443 || die "the server does not listen"

@@ -4,8 +4,7 @@
 # Every envelope is numbered within its type; the receiver tells what is missing, repeated or out of order. Compared with
 # the forwarder's books, its metrics and what the kernel says of the socket. N is how many envelopes a flood has.
 source "$(dirname "$0")/lib.sh"
-command -v go >/dev/null || { echo "go is missing"; exit 78; }
-need openssl curl jq python3
+need go openssl curl jq python3
 bounded 400
 
 N=${N:-200000}
@@ -17,7 +16,7 @@ free_port; metrics=$port
 export GOFLAGS=-mod=readonly
 for part in receiver emitter; do
     (cd "$repo/tests/loggregator/$part" && go build -o "$tmp/$part" .) >"$tmp/go.log" 2>&1 ||
-        { echo "the Go modules of tests/loggregator cannot be had: $(tail -n 1 "$tmp/go.log")"; exit 78; }
+        absent "the Go modules of tests/loggregator cannot be had: $(tail -n 1 "$tmp/go.log")"
 done
 cd "$tmp"
 
