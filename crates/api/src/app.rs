@@ -19,6 +19,8 @@ pub trait Probe: Send + Sync {
     fn gauges(&self) -> Vec<Gauge>;
     /// The books of capture; `None` where nothing is captured.
     fn capture(&self) -> Option<tap::Ledger>;
+    /// The open flows that carried most bytes, most first; none where nothing is captured.
+    fn live_flows(&self, limit: usize) -> Vec<tap::live::Now>;
     /// Why the program is not at its best, in sentences; empty when it is.
     fn complaints(&self) -> Vec<String>;
 }

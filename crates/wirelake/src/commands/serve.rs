@@ -13,6 +13,8 @@ use config::{Compression, LogFormat, LogLevel, Plan, Secret};
 use lake::{Codec, Engine, EngineOptions, FileOptions, FlushLimits, Lake, LakeOptions};
 use stats::Board;
 use stats::prometheus::Gauge;
+use tap::live::Flows;
+use tap::media::Calls;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::{filter, prelude::*, reload};
 
@@ -22,6 +24,8 @@ use crate::pipeline::{Capture, Live, Pages, Ports, Server};
 
 /// Memory for bloom filters between queries, MiB.
 const BLOOM_MIB: usize = 32;
+/// Media endpoints that are remembered with their calls; see docs/performance.md for what they take.
+const MEDIA_ENDPOINTS: usize = 65_536;
 /// How long closing tries to write what the disk refuses.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -39,16 +43,18 @@ pub fn run(serve: &Serve) -> Result<ExitCode> {
     let lake = Lake::open(&plan.data.dir, lake_options(&plan))?;
     let engine = Arc::new(Engine::new(Arc::clone(&lake), &engine_options(&plan))?);
     let board = Board::default();
-    let live = Arc::new(Live::new(plan.hep.key.expose().as_bytes()));
-    let server = Server::start(&plan, &lake, &board, &live)?;
+    let live = Live::new(plan.hep.key.expose().as_bytes());
+    let calls = Calls::new(MEDIA_ENDPOINTS);
+    let server = Server::start(&plan, &lake, &board, &live, &calls)?;
     let pages = Pages::default();
-    let capture = rings.map(|rings| Capture::start(&plan, rings, &lake, &board, &pages)).transpose()?;
+    let capture =
+        rings.map(|rings| Capture::start(&plan, rings, &lake, &board, &pages, &calls)).transpose()?;
     if serve.print_ports {
         print_ports(&server.ports, api_address)?;
     }
     server.remarks.iter().for_each(|remark| tracing::warn!("{remark}"));
     greet(&plan, &server.ports, api_address);
-    let machine = Arc::new(Machine::new(server, capture, pages, Arc::clone(&lake)));
+    let machine = Arc::new(Machine::new(server, capture, pages, Arc::clone(&lake), calls));
     let app = Arc::new(App::new(
         engine,
         board,
@@ -124,11 +130,14 @@ struct Machine {
     stopping: AtomicBool,
     pools: Vec<mem::pool::PoolGauge>,
     since: Instant,
+    calls: Calls,
+    flows: Vec<Flows>,
 }
 
 impl Machine {
-    fn new(server: Server, capture: Option<Capture>, pages: Pages, lake: Arc<Lake>) -> Self {
+    fn new(server: Server, capture: Option<Capture>, pages: Pages, lake: Arc<Lake>, calls: Calls) -> Self {
         let pools = server.pools.clone();
+        let flows = capture.as_ref().map(|capture| capture.flows().to_vec()).unwrap_or_default();
         Self {
             server: Mutex::new(Some(server)),
             capture: Mutex::new(capture),
@@ -137,6 +146,8 @@ impl Machine {
             stopping: AtomicBool::new(false),
             pools,
             since: Instant::now(),
+            calls,
+            flows,
         }
     }
 
@@ -161,6 +172,7 @@ impl Probe for View {
             self.0.pools.iter().map(|pool| of(pool) * pool.block_bytes()).sum::<usize>() as f64
         };
         let files: u64 = self.0.lake.books().iter().map(|(_, books)| books.files_written).sum();
+        let media = self.0.calls.gauges();
         let hot: u64 = self.0.lake.books().iter().map(|(_, books)| books.hot_bytes).sum();
         vec![
             Gauge {
@@ -189,6 +201,26 @@ impl Probe for View {
                 value: files as f64,
             },
             Gauge {
+                name: "media_endpoints",
+                help: "Endpoints of media whose call is known.",
+                value: media.entries as f64,
+            },
+            Gauge {
+                name: "media_endpoints_waiting",
+                help: "Places of media endpoints that wait for readers to leave: garbage. Bounded by the table's size.",
+                value: media.waiting as f64,
+            },
+            Gauge {
+                name: "media_endpoints_refused",
+                help: "Media endpoints not remembered since the start: the table was full, or its readers did not leave.",
+                value: (media.refused_full + media.refused_waiting + self.0.calls.too_long()) as f64,
+            },
+            Gauge {
+                name: "flows_shown",
+                help: "Open flows that /api/flows/live can show.",
+                value: self.0.flows.iter().map(Flows::shown).sum::<usize>() as f64,
+            },
+            Gauge {
                 name: "uptime_seconds",
                 help: "Time since the start.",
                 value: self.0.since.elapsed().as_secs_f64(),
@@ -198,6 +230,10 @@ impl Probe for View {
 
     fn capture(&self) -> Option<tap::Ledger> {
         self.0.pages.ledger()
+    }
+
+    fn live_flows(&self, limit: usize) -> Vec<tap::live::Now> {
+        tap::live::top(&self.0.flows, limit)
     }
 
     fn complaints(&self) -> Vec<String> {
