@@ -31,7 +31,7 @@ S ?= 60
 BENCHES ?= decode udp tcp store capture
 ARGS ?=
 
-.PHONY: build run test check fmt lint layers unit ui ui-test live live-servers bench bench-live instructions golden fuzz miri deny deps tools dist clean distclean help
+.PHONY: build run test check fmt lint layers unit ui ui-test live live-servers bench bench-live instructions golden fuzz miri sanitize deny deps tools dist clean distclean help
 
 build: deps ## build target/release/wirelake
 	@mkdir -p "$(CARGO_TARGET_DIR)"
@@ -103,6 +103,11 @@ fuzz: ## fuzz T=target (default: each in turn) for S=60 seconds
 
 miri: deps ## run the tests of the crates with unsafe under miri
 	@CARGO_TARGET_DIR=target/miri $(NIGHTLY) miri test -p mem -p simd --locked
+
+sanitize: deps ## run the same tests under the address and the thread sanitizer
+	@for kind in address thread; do echo "== $$kind sanitizer"; \
+	    RUSTFLAGS="-Zsanitizer=$$kind" CARGO_TARGET_DIR="target/sanitize-$$kind" $(NIGHTLY) test -Zbuild-std \
+	    --target "$$(rustc -vV | sed -n 's/^host: //p')" -p mem --locked --lib --test operations --test shared; done
 
 deny: ## check licences, advisories and sources of the dependencies
 	@scripts/need cargo-deny "install it with: cargo install cargo-deny --locked"

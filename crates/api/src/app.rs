@@ -47,6 +47,8 @@ pub trait Probe: Send + Sync {
     fn loggregator(&self) -> Option<loggregator::Ledger>;
     /// Where its time goes.
     fn bottleneck(&self) -> Bottleneck;
+    /// The open flows that carried most bytes, most first; none where nothing is captured.
+    fn live_flows(&self, limit: usize) -> Vec<tap::live::Now>;
     /// Why the program is not at its best, in sentences; empty when it is.
     fn complaints(&self) -> Vec<String>;
 }

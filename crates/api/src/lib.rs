@@ -36,6 +36,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/api/rate", get(routes::status::rate))
         .route("/api/bottleneck", get(routes::status::bottleneck))
         .route("/api/tables", get(routes::status::tables))
+        .route("/api/flows/live", get(routes::flows::live))
         .route("/api/sql", post(routes::query::sql))
         .route("/api/search", get(routes::query::search))
         .route("/api/calls/{call_id}", get(routes::calls::call))

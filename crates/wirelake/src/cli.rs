@@ -533,4 +533,10 @@ pub enum BenchKind {
     Store,
     /// Frames to roundtrips in columns, against a walk over the frames
     Capture,
+    /// Look-ups in a table that threads share, against a private one each
+    Tables,
+    /// 64 senders of 1-byte datagrams with four look-ups each, against senders alone
+    Stream,
+    /// Datagrams of 8 to 64 KB through the UDP reader, pooled against fresh buffers
+    Reader,
 }

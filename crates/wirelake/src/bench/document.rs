@@ -9,16 +9,24 @@ use anyhow::{Context, Result};
 
 use super::chart::{self, Bars};
 use super::report::{self, Row};
-use super::{Entry, Settings};
+use super::{Entry, Outcome, Settings};
 
 /// Writes the document, and a chart of each benchmark beside it: `FILE-decode.svg` and so on.
 ///
 /// # Errors
 /// Which file cannot be written.
-pub fn write(path: &Path, settings: &Settings, parts: &[(&Entry, Vec<Row>)]) -> Result<()> {
+pub fn write(path: &Path, settings: &Settings, parts: &[(&Entry, Outcome)]) -> Result<()> {
     let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or("bench");
     let mut text = preface(settings, parts);
-    for (entry, rows) in parts.iter().filter(|(_, rows)| !rows.is_empty()) {
+    for (entry, outcome) in parts {
+        let rows = match outcome {
+            Outcome::Rows(rows) if rows.is_empty() => continue,
+            Outcome::Rows(rows) => rows,
+            Outcome::Lines { table, .. } => {
+                let _ = write!(text, "\n## {}\n\n{}\n\n```\n{table}\n```\n", entry.name, entry.question);
+                continue;
+            }
+        };
         let picture = format!("{stem}-{}.svg", entry.name);
         let cases: Vec<Bars> = rows
             .iter()
@@ -36,7 +44,7 @@ pub fn write(path: &Path, settings: &Settings, parts: &[(&Entry, Vec<Row>)]) -> 
     fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
 }
 
-fn preface(settings: &Settings, parts: &[(&Entry, Vec<Row>)]) -> String {
+fn preface(settings: &Settings, parts: &[(&Entry, Outcome)]) -> String {
     let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let memory = memory
         .lines()
@@ -119,18 +127,17 @@ mod tests {
             drops: 1,
             ..Row::default()
         };
-        let parts: Vec<(&Entry, Vec<Row>)> =
-            super::super::BENCHES.iter().map(|entry| (entry, vec![])).collect();
+        let entries = super::super::BENCHES;
+        let lines = Outcome::Lines { json: serde_json::Value::Null, table: "one | two".to_owned() };
+        let parts = [(&entries[0], Outcome::Rows(vec![row])), (&entries[5], lines)];
         write(&path, &settings, &parts).unwrap();
-        let (entry, _) = &parts[0];
-        write(&path, &settings, &[(*entry, vec![row])]).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.contains("| a \\| b | 2.000 | 4.000 | 0.50 | 0 | 0.0000 | 0.5 |"), "{text}");
         assert!(
             text.contains("The bare path: nothing at all.") && text.contains("--seconds 1.5 --shards 2"),
             "{text}"
         );
-        assert!(text.contains("(figures-decode.svg)"), "{text}");
+        assert!(text.contains("(figures-decode.svg)") && text.contains("\n```\none | two\n```\n"), "{text}");
         let chart = fs::read_to_string(folder.path().join("figures-decode.svg")).unwrap();
         assert!(chart.starts_with("<svg") && chart.contains("a | b"), "{chart}");
     }

@@ -1,7 +1,6 @@
 //! `bench udp` and `bench tcp`: sockets to columns, against the bare receive loop, in turns.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -267,14 +266,14 @@ fn ours_turn(
 ) -> Result<Turn> {
     let stop = Stop::new()?;
     let limits = SealLimits { rows: 8_192, bytes: 16 << 20, age_ns: 250_000_000 };
-    let live = Arc::new(Live::new(b""));
+    let live = Live::new(b"");
     thread::scope(|scope| {
         let receivers: Vec<_> = shards
             .into_iter()
             .map(|(mut shard, board)| {
-                let (stop, live) = (stop.clone(), Arc::clone(&live));
+                let (stop, live) = (stop.clone(), live.clone());
                 scope.spawn(move || {
-                    let mut sink = HepSink::new(Discard, limits, RowOptions::default(), 1 << 18, live);
+                    let mut sink = HepSink::new(Discard, limits, RowOptions::default(), 1 << 18, &live);
                     let (cpu, allocated) = (report::thread_cpu_ns(), allocations());
                     shard.run(&mut sink, &stop)?;
                     Ok::<_, std::io::Error>((report::thread_cpu_ns() - cpu, allocations() - allocated, board))

@@ -47,8 +47,18 @@ pub struct Row {
     pub peak_rss_mib: u64,
 }
 
+/// A table of text under the machine, with what there is to say about it below.
+pub fn text(header: &[&str], rows: impl Iterator<Item = Vec<String>>, notes: &str) -> String {
+    let mut table = comfy_table::Table::new();
+    table.load_preset("     ──            ");
+    table.set_header(header.iter().copied());
+    table.add_rows(rows);
+    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    format!("{}\n\n{}\n\n{notes}", processor(), lines.join("\n"))
+}
+
 /// The rows as text, with the machine above them.
-pub fn table(rows: &[Row]) -> String {
+pub fn table(rows: &[&Row]) -> String {
     let mut table = comfy_table::Table::new();
     table.load_preset("     ──            ");
     table.set_header([
@@ -90,8 +100,13 @@ pub fn table(rows: &[Row]) -> String {
     format!("{}\n\n{}\n\nbare path\n{}", machine(), lines.join("\n"), bare.join("\n"))
 }
 
-/// Processor, cores and kernel.
+/// Processor, cores and kernel, and what is sent.
 pub fn machine() -> String {
+    format!("{}, 738-byte HEP3 INVITE", processor())
+}
+
+/// Processor, cores and kernel.
+fn processor() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info
         .lines()
@@ -99,7 +114,7 @@ pub fn machine() -> String {
         .map_or("?", |(_, name)| name.trim());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    format!("{model}, {cores} cores, Linux {}, 738-byte HEP3 INVITE", kernel.trim())
+    format!("{model}, {cores} cores, Linux {}", kernel.trim())
 }
 
 /// The most memory that this process ever had, MiB.

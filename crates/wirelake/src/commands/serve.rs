@@ -13,6 +13,8 @@ use config::{Compression, LogFormat, LogLevel, Plan, Secret};
 use lake::{Codec, Engine, EngineOptions, FileOptions, FlushLimits, Lake, LakeOptions};
 use stats::Board;
 use stats::prometheus::Gauge;
+use tap::live::Flows;
+use tap::media::Calls;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::{filter, prelude::*, reload};
 
@@ -23,6 +25,8 @@ use crate::pipeline::{Capture, Live, Pages, Ports, Server, Watch};
 
 /// Memory for bloom filters between queries, MiB.
 const BLOOM_MIB: usize = 32;
+/// Media endpoints that are remembered with their calls; see docs/performance.md for what they take.
+const MEDIA_ENDPOINTS: usize = 65_536;
 /// How long closing tries to write what the disk refuses.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -40,18 +44,21 @@ pub fn run(serve: &Serve) -> Result<ExitCode> {
     let lake = Lake::open(&plan.data.dir, lake_options(&plan))?;
     let engine = Arc::new(Engine::new(Arc::clone(&lake), &engine_options(&plan))?);
     let board = Board::default();
-    let live = Arc::new(Live::new(plan.hep.key.expose().as_bytes()));
-    let server = Server::start(&plan, &lake, &board, &live)?;
+    let live = Live::new(plan.hep.key.expose().as_bytes());
+    let calls = Calls::new(MEDIA_ENDPOINTS);
+    let server = Server::start(&plan, &lake, &board, &live, &calls)?;
     let loggregator = Loggregator::start(&plan, &lake, &board)?;
     let pages = Pages::default();
-    let capture = rings.map(|rings| Capture::start(&plan, rings, &lake, &board, &pages)).transpose()?;
+    let capture =
+        rings.map(|rings| Capture::start(&plan, rings, &lake, &board, &pages, &calls)).transpose()?;
     if serve.print_ports {
         print_ports(&server.ports, &loggregator, api_address)?;
     }
     server.remarks.iter().chain(&loggregator.remarks).for_each(|remark| tracing::warn!("{remark}"));
     greet(&plan, &server.ports, &loggregator, api_address);
     let watch = Watch::new(board.clone(), Arc::clone(&lake), pages.clone(), plan.clone());
-    let machine = Arc::new(Machine::new(server, loggregator, capture, pages, Arc::clone(&lake), watch));
+    let machine =
+        Arc::new(Machine::new(server, loggregator, capture, pages, Arc::clone(&lake), watch, calls));
     let app = Arc::new(App::new(
         engine,
         board,
@@ -132,6 +139,8 @@ struct Machine {
     pools: Vec<mem::pool::PoolGauge>,
     since: Instant,
     watch: Watch,
+    calls: Calls,
+    flows: Vec<Flows>,
 }
 
 impl Machine {
@@ -142,8 +151,10 @@ impl Machine {
         pages: Pages,
         lake: Arc<Lake>,
         watch: Watch,
+        calls: Calls,
     ) -> Self {
         let pools = server.pools.clone();
+        let flows = capture.as_ref().map(|capture| capture.flows().to_vec()).unwrap_or_default();
         Self {
             server: Mutex::new(Some(server)),
             loggregator,
@@ -154,6 +165,8 @@ impl Machine {
             pools,
             since: Instant::now(),
             watch,
+            calls,
+            flows,
         }
     }
 
@@ -179,6 +192,7 @@ impl Probe for View {
             self.0.pools.iter().map(|pool| of(pool) * pool.block_bytes()).sum::<usize>() as f64
         };
         let files: u64 = self.0.lake.books().iter().map(|(_, books)| books.files_written).sum();
+        let media = self.0.calls.gauges();
         let hot: u64 = self.0.lake.books().iter().map(|(_, books)| books.hot_bytes).sum();
         vec![
             Gauge {
@@ -207,6 +221,26 @@ impl Probe for View {
                 value: files as f64,
             },
             Gauge {
+                name: "media_endpoints",
+                help: "Endpoints of media whose call is known.",
+                value: media.entries as f64,
+            },
+            Gauge {
+                name: "media_endpoints_waiting",
+                help: "Places of media endpoints that wait for readers to leave: garbage. Bounded by the table's size.",
+                value: media.waiting as f64,
+            },
+            Gauge {
+                name: "media_endpoints_refused",
+                help: "Media endpoints not remembered since the start: the table was full, or its readers did not leave.",
+                value: (media.refused_full + media.refused_waiting + self.0.calls.too_long()) as f64,
+            },
+            Gauge {
+                name: "flows_shown",
+                help: "Open flows that /api/flows/live can show.",
+                value: self.0.flows.iter().map(Flows::shown).sum::<usize>() as f64,
+            },
+            Gauge {
                 name: "uptime_seconds",
                 help: "Time since the start.",
                 value: self.0.since.elapsed().as_secs_f64(),
@@ -224,6 +258,10 @@ impl Probe for View {
 
     fn bottleneck(&self) -> Bottleneck {
         self.0.watch.report()
+    }
+
+    fn live_flows(&self, limit: usize) -> Vec<tap::live::Now> {
+        tap::live::top(&self.0.flows, limit)
     }
 
     fn complaints(&self) -> Vec<String> {

@@ -17,6 +17,8 @@ use mem::cycles;
 use model::{Dir, Frame, Nanos};
 use stats::meter::Sampler;
 use stats::{Board, Counter, Meter, ShardCounters};
+use tap::live::Flows;
+use tap::media::Calls;
 use tap::{About, Options, Page, Row, Sink, SourceTotals, Tap};
 
 use super::packets::PacketStore;
@@ -47,11 +49,15 @@ impl Pages {
     }
 }
 
+/// Open flows that each capture thread shows to others.
+const SHOWN_FLOWS: u32 = 65_536;
+
 /// Capture at work.
 #[derive(Debug)]
 pub struct Capture {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<Result<()>>>,
+    flows: Vec<Flows>,
 }
 
 impl Capture {
@@ -77,7 +83,7 @@ impl Capture {
         Ok(Live::open_group(&options, capture.shards.max(1))?)
     }
 
-    /// Starts one thread per ring; rows go to `lake`, figures to `board` and `pages`.
+    /// Starts one thread per ring; rows go to `lake`, figures to `board` and `pages`; media are named by `calls`.
     ///
     /// # Errors
     /// When a rule cannot be read or the packet store cannot be made.
@@ -87,12 +93,14 @@ impl Capture {
         lake: &Arc<Lake>,
         board: &Board,
         pages: &Pages,
+        calls: &Calls,
     ) -> Result<Self> {
         let options = options(plan)?;
         let stop = Arc::new(AtomicBool::new(false));
         *pages.0.lock().unwrap_or_else(PoisonError::into_inner) = vec![Page::default(); lives.len()];
         let share = lives.len().max(1);
         let mut threads = Vec::new();
+        let mut flows = Vec::new();
         for (number, live) in lives.into_iter().enumerate() {
             let sink = StoreSink::new(plan, lake, board.capture());
             let packets = match plan.capture.packets_dir.as_os_str() {
@@ -104,10 +112,13 @@ impl Capture {
                     share,
                 )?),
             };
+            let mut tap = Tap::new(options.clone(), sink);
+            tap.share_calls(calls);
+            flows.push(tap.show_flows(options.flows.flows.min(SHOWN_FLOWS) as usize));
             let worker = Worker {
                 number,
                 live,
-                tap: Tap::new(options.clone(), sink),
+                tap,
                 sampler: Sampler::default(),
                 packets,
                 pages: pages.clone(),
@@ -119,7 +130,12 @@ impl Capture {
                 .context("a capture thread could not be started")?;
             threads.push(thread);
         }
-        Ok(Self { stop, threads })
+        Ok(Self { stop, threads, flows })
+    }
+
+    /// The flows that are open now, of all threads.
+    pub fn flows(&self) -> &[Flows] {
+        &self.flows
     }
 
     /// Takes what is in the rings, ends every flow and hands the last rows over.

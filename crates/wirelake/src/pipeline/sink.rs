@@ -1,14 +1,12 @@
 //! What a shard does with each message: open the envelope, check the key, make the row.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
-
 use decode::What;
 use envelope::hep::{self, Hep, Notices, TimeSource};
 use lake::rows::{Appended, Arrival, Payload, RowOptions, Rows, Sealed};
 use listen::{Origin, Sink};
 use mem::block::Shared;
 use mem::cycles;
+use mem::snapshot::{Snapshot, View};
 use stats::meter::Sampler;
 use stats::{Counter, DropReason, Meter, ShardCounters};
 
@@ -18,7 +16,7 @@ pub trait Handover {
     fn take(&mut self, sealed: Sealed);
 }
 
-impl Handover for Arc<lake::Lake> {
+impl Handover for std::sync::Arc<lake::Lake> {
     fn take(&mut self, sealed: Sealed) {
         self.append(sealed.table, sealed.rows, sealed.held_bytes);
     }
@@ -59,22 +57,20 @@ pub struct SealLimits {
 }
 
 /// Settings that may change while shards run.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone)]
 pub struct Live {
-    version: AtomicU64,
-    key: RwLock<Arc<[u8]>>,
+    key: Snapshot<Box<[u8]>>,
 }
 
 impl Live {
     /// Settings with this key; empty means that none is asked for.
     pub fn new(key: &[u8]) -> Self {
-        Self { version: AtomicU64::new(1), key: RwLock::new(key.into()) }
+        Self { key: Snapshot::new(key.into()) }
     }
 
     /// Changes the key; every shard takes it up with its next batch.
     pub fn set_key(&self, key: &[u8]) {
-        *self.key.write().unwrap_or_else(PoisonError::into_inner) = key.into();
-        self.version.fetch_add(1, Ordering::Release);
+        self.key.set(key.into());
     }
 }
 
@@ -85,9 +81,7 @@ pub struct HepSink<H> {
     handover: H,
     limits: SealLimits,
     inflate_limit: usize,
-    live: Arc<Live>,
-    seen: u64,
-    key: Arc<[u8]>,
+    key: View<Box<[u8]>>,
     /// When the growing batch got its first row.
     since: i64,
     inflated: Vec<u8>,
@@ -103,30 +97,18 @@ impl<H: Handover> HepSink<H> {
         limits: SealLimits,
         options: RowOptions,
         inflate_limit: usize,
-        live: Arc<Live>,
+        live: &Live,
     ) -> Self {
-        let mut sink = Self {
+        Self {
             rows: Rows::new(limits.rows.min(65_536), options),
             handover,
             limits,
             inflate_limit,
-            live,
-            seen: 0,
-            key: Arc::from([]),
+            key: live.key.view(),
             since: 0,
             inflated: Vec::new(),
             sampler: Sampler::default(),
             opened: 0,
-        };
-        sink.refresh();
-        sink
-    }
-
-    fn refresh(&mut self) {
-        let version = self.live.version.load(Ordering::Acquire);
-        if version != self.seen {
-            self.key = Arc::clone(&self.live.key.read().unwrap_or_else(PoisonError::into_inner));
-            self.seen = version;
         }
     }
 
@@ -170,10 +152,11 @@ impl<H: Handover> HepSink<H> {
     ) -> Result<(), DropReason> {
         let mut packet = Hep::default();
         hep::open_into(bytes, &mut packet).map_err(|error| reason(error.what))?;
-        let checked = !self.key.is_empty();
+        let key = self.key.seen();
+        let checked = !key.is_empty();
         if checked {
             let given = packet.auth_key.ok_or(DropReason::AuthMissing)?;
-            if !hep::auth_ok(&self.key, Some(given)) {
+            if !hep::auth_ok(key, Some(given)) {
                 return Err(DropReason::AuthWrong);
             }
         }
@@ -221,7 +204,8 @@ impl<H: Handover> Sink for HepSink<H> {
     }
 
     fn batch_end(&mut self, now: i64, counters: &mut ShardCounters) {
-        self.refresh();
+        self.key.look();
+        self.rows.end_batch(now);
         // Without a row too: blocks that held nothing but refused packets must go back.
         let full = self.rows.len() >= self.limits.rows || self.rows.held_bytes() >= self.limits.bytes;
         let old = !self.rows.is_empty() && now.saturating_sub(self.since) >= self.limits.age_ns;
