@@ -24,8 +24,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use loggregator::ingress::{Ingress, IngressLimits, Received};
 use loggregator::{
-    Batch, BatchBuilder, Cause, ClientTls, Counters, Destination, DiskSettings, Identity, Limits, Policy, Protocol,
-    Reason, Remote, ServerTls, Settings,
+    Batch, BatchBuilder, Cause, ClientTls, Counters, Destination, DiskSettings, Identity, Limits, Policy,
+    Protocol, Reason, Remote, ServerTls, Settings,
 };
 
 type Failure = Box<dyn std::error::Error>;
@@ -116,8 +116,7 @@ fn send(arguments: &Arguments, destination: &Destination) -> Result<(), Failure>
     let began = Instant::now();
     let mut envelope = Vec::new();
     for at in 0..count {
-        if rate > 0 {
-            let due = Duration::from_nanos(at.saturating_mul(1_000_000_000) / rate);
+        if let Some(due) = at.saturating_mul(1_000_000_000).checked_div(rate).map(Duration::from_nanos) {
             while began.elapsed() < due {
                 if let Some(batch) = builder.due(now_ns()) {
                     destination.offer(batch);
@@ -195,8 +194,11 @@ fn relay(
 
 fn json(counters: &Counters, after: Duration) -> String {
     let list = |pairs: Vec<(&str, u64)>| {
-        let pairs: Vec<_> =
-            pairs.iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("\"{name}\":{count}")).collect();
+        let pairs: Vec<_> = pairs
+            .iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(name, count)| format!("\"{name}\":{count}"))
+            .collect();
         format!("{{{}}}", pairs.join(","))
     };
     let dropped = Reason::ALL.iter().map(|reason| (reason.as_str(), counters.dropped(*reason))).collect();
