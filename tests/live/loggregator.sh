@@ -134,7 +134,7 @@ kill "$receiver_pid"; wait "$receiver_pid" 2>/dev/null || true
 forwarder QUEUE_MIB=64
 ./emitter -to "127.0.0.1:$udp" -count 30000 -rate 10000 >sent.json
 page >metrics.txt
-same 30000 "$(figure "wirelake_loggregator_queue_envelopes{destination=\"loggregator://127.0.0.1:$agent\"}")" "all wait for an agent that is away"
+same 30000 "$(figure "wirelake_egress_queue_envelopes{destination=\"loggregator://127.0.0.1:$agent\"}")" "all wait for an agent that is away"
 receiver
 settle 30000
 end_forwarder

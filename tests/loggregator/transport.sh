@@ -85,7 +85,7 @@ normal() { receiver; send; check normal "$exact"; }
 patient() { receiver -pings 5m; send rate=$((N / 20)); check patient "$exact and streams == 1"; }
 away() { start policy=oldest memory=$((256 << 20)); sleep 3; receiver; wait "$sender"; check away "$exact and s['ended']['connect'] > 1"; }
 disk() { start memory=$((2 << 20)) disk=spool policy=block; sleep 5; receiver; wait "$sender"; check disk "$exact"; }
-slow() { receiver -mode slow=20; N=20000; start policy=oldest memory=$((1 << 20)); wait "$sender"
+slow() { local N=20000; receiver -mode slow=20; start policy=oldest memory=$((1 << 20)); wait "$sender"
     check slow 'r["distinct"] == s["sent"] and s["sent"] + s["dropped"]["queue_full"] == N and r["out_of_order"] == 0'; }
 stalled() { receiver -mode stall; start; sleep 3; tell mode?take; wait "$sender"; check stalled "$exact"; }
 refusing() { receiver -mode refuse=14; start; sleep 2; tell mode?refuse=12; sleep 2; tell mode?take; wait "$sender"

@@ -116,8 +116,7 @@ fn send(arguments: &Arguments, destination: &Destination) -> Result<(), Failure>
     let began = Instant::now();
     let mut envelope = Vec::new();
     for at in 0..count {
-        if rate > 0 {
-            let due = Duration::from_nanos(at.saturating_mul(1_000_000_000) / rate);
+        if let Some(due) = at.saturating_mul(1_000_000_000).checked_div(rate).map(Duration::from_nanos) {
             while began.elapsed() < due {
                 if let Some(batch) = builder.due(now_ns()) {
                     destination.offer(batch);

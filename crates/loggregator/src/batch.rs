@@ -345,6 +345,20 @@ mod tests {
     }
 
     #[test]
+    fn the_buffer_is_used_again() {
+        let mut builder = BatchBuilder::new(Limits::default());
+        let bytes = entry(&[7; 300]);
+        let mut places = Vec::new();
+        for _ in 0..5_000 {
+            if builder.push(&bytes, 1).unwrap().is_some() {
+                places.push(builder.buffer().as_ptr());
+            }
+        }
+        assert_eq!(places.len(), 50);
+        assert!(places.iter().all(|place| *place == places[0]));
+    }
+
+    #[test]
     fn entries_of_every_length_are_read_back() {
         for length in [0, 1, 127, 128, 16_383, 16_384, 70_000] {
             let bytes = entry(&vec![7; length]);

@@ -11,6 +11,7 @@ use envelope::{dropsonde, loggregator};
 use serde::Serialize;
 
 use crate::counters::{Cause, Counters, LATENCY_BOUNDS_US, Latency, Reason};
+use crate::prometheus;
 
 /// Figures by name; only those that are not 0.
 type Named = BTreeMap<&'static str, u64>;
@@ -236,7 +237,8 @@ impl Ledger {
         }
     }
 
-    /// Appends the figures in Prometheus' text format, under the prefix `wirelake_loggregator_`.
+    /// Appends the figures in Prometheus' text format: those of the way in under the prefix `wirelake_loggregator_`, those of
+    /// destinations under `wirelake_egress_`.
     pub fn prometheus(&self, text: &mut String) {
         let mut family = |name: &str, kind: &str, help: &str, lines: &[(String, u64)]| {
             let _ = writeln!(
@@ -272,60 +274,9 @@ impl Ledger {
         let notices: Vec<_> =
             self.notices.iter().map(|(name, count)| (format!("{{notice=\"{name}\"}}"), *count)).collect();
         family("notices_total", "counter", "Odd but whole.", &notices);
-        let each = |of: fn(&Counters) -> u64| -> Vec<(String, u64)> {
-            self.destinations.iter().map(|one| (label(&one.name), of(&one.counters))).collect()
-        };
-        family(
-            "egress_total",
-            "counter",
-            "Envelopes that a destination confirmed.",
-            &each(|c| c.sent.envelopes),
-        );
-        family("egress_bytes_total", "counter", "Bytes of them.", &each(|c| c.sent.bytes));
-        family("egress_batches_total", "counter", "Batches of them.", &each(|c| c.sent.batches));
-        family("egress_resent_total", "counter", "Envelopes written again.", &each(|c| c.resent.envelopes));
-        family("egress_connections_total", "counter", "Connections that came up.", &each(|c| c.connections));
-        family("queue_envelopes", "gauge", "Envelopes that wait in memory.", &each(|c| c.held.envelopes));
-        family("queue_bytes", "gauge", "Bytes of them.", &each(|c| c.held.bytes));
-        family("spool_envelopes", "gauge", "Envelopes that wait on disk.", &each(|c| c.on_disk.envelopes));
-        family("spool_bytes", "gauge", "Bytes of them.", &each(|c| c.on_disk.bytes));
-        let mut dropped = Vec::new();
-        let mut ended = Vec::new();
-        for destination in &self.destinations {
-            let name = escape(&destination.name);
-            for reason in Reason::ALL {
-                let labels = format!("{{destination=\"{name}\",reason=\"{reason}\"}}");
-                dropped.push((labels, destination.counters.dropped(*reason)));
-            }
-            for (cause, count) in &destination.ended {
-                ended.push((format!("{{destination=\"{name}\",cause=\"{cause}\"}}"), *count));
-            }
-        }
-        family("egress_dropped_total", "counter", "Envelopes lost on the way to a destination.", &dropped);
-        family("egress_ended_total", "counter", "Connections that failed or ended.", &ended);
-        self.latencies(text);
-    }
-
-    fn latencies(&self, text: &mut String) {
-        let name = "wirelake_loggregator_egress_latency_seconds";
-        let _ = writeln!(
-            text,
-            "# HELP {name} From receipt of a batch's first envelope to its confirmation.\n# TYPE {name} histogram"
-        );
-        for destination in &self.destinations {
-            let label = escape(&destination.name);
-            let Latency { buckets, sum_us } = &destination.counters.latency;
-            let mut count = 0;
-            for (at, bucket) in buckets.iter().enumerate() {
-                count += bucket;
-                let bound = LATENCY_BOUNDS_US
-                    .get(at)
-                    .map_or_else(|| "+Inf".to_owned(), |us| (*us as f64 / 1e6).to_string());
-                let _ = writeln!(text, "{name}_bucket{{destination=\"{label}\",le=\"{bound}\"}} {count}");
-            }
-            let _ = writeln!(text, "{name}_sum{{destination=\"{label}\"}} {}", *sum_us as f64 / 1e6);
-            let _ = writeln!(text, "{name}_count{{destination=\"{label}\"}} {count}");
-        }
+        let destinations: Vec<_> =
+            self.destinations.iter().map(|one| (one.name.clone(), one.counters.clone())).collect();
+        prometheus::render(&destinations, text);
     }
 }
 
@@ -400,12 +351,4 @@ fn quantile(latency: &Latency, part: f64) -> Option<f64> {
 
 fn check(name: String, left: u64, right: u64, meaning: &'static str) -> Check {
     Check { name, left, right, ok: left == right, meaning }
-}
-
-fn label(destination: &str) -> String {
-    format!("{{destination=\"{}\"}}", escape(destination))
-}
-
-fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -38,6 +38,7 @@ mod egress;
 pub mod ingress;
 mod ledger;
 pub mod metrics;
+mod prometheus;
 mod queue;
 mod quiet;
 mod serve;

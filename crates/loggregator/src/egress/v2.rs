@@ -6,8 +6,10 @@
 //! connection on which they are pinged more often than every ten seconds or five minutes while they send nothing
 //! themselves (`too_many_pings`, keepalive enforcement); the answer to a call is such a sending.
 //!
-//! What was read by the peer's transport may still be lost in a peer that is killed; the protocol has no word for more.
-//! At an orderly end the stream is closed on our side and the peer's last word is waited for, by which it read to the end.
+//! What was read by the peer's transport may still be lost in a peer that is killed, or that ends the stream with an error
+//! while something waits in it to be taken; the protocol has no word for more. So that a peer that refuses a stream can
+//! say so first, nothing is confirmed in the first moments of a stream. At an orderly end the stream is closed on our
+//! side and the peer's last word is waited for, by which it read to the end.
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
@@ -113,7 +115,7 @@ pub(crate) async fn session(state: &mut State, io: Stream, context: &Context, re
         given: 0,
         ends: VecDeque::new(),
         barriers: 0,
-        next_barrier: Instant::now(),
+        next_barrier: Instant::now() + CONFIRM_EVERY,
         leaving: None,
     };
     let mut answer = std::pin::pin!(grpc::answer(response, 0));
@@ -217,7 +219,9 @@ impl Sender<'_> {
         let written = self.written.first();
         let covers = self.ends.iter().take_while(|end| **end <= written).count();
         let crowded = self.ends.len().saturating_mul(2) >= self.window.batches;
-        if covers == 0 || !(crowded || self.context.stopping() || Instant::now() >= self.next_barrier) {
+        let due = Instant::now() >= self.next_barrier;
+        let hurry = self.barriers > 0 && (crowded || self.context.stopping());
+        if covers == 0 || !(due || hurry) {
             return None;
         }
         let request = grpc::request(&self.authority, SEND, self.tls).ok()?;

@@ -15,11 +15,11 @@ use super::*;
 fn protocol() -> Protocol {
     Protocol::Syslog(Arc::new(|envelope, messages| {
         let number = number(envelope);
-        if number % 5 == 0 {
+        if number.is_multiple_of(5) {
             return false;
         }
         let message = format!("<14>1 - host app - - - {number}\n");
-        for _ in 0..if number % 7 == 0 { 2 } else { 1 } {
+        for _ in 0..if number.is_multiple_of(7) { 2 } else { 1 } {
             messages.push(message.as_bytes());
         }
         true
@@ -27,8 +27,8 @@ fn protocol() -> Protocol {
 }
 
 fn expected(numbers: std::ops::Range<u32>) -> Vec<u32> {
-    let taken = numbers.filter(|number| number % 5 != 0);
-    taken.flat_map(|number| vec![number; if number % 7 == 0 { 2 } else { 1 }]).collect()
+    let taken = numbers.filter(|number| !number.is_multiple_of(5));
+    taken.flat_map(|number| vec![number; if number.is_multiple_of(7) { 2 } else { 1 }]).collect()
 }
 
 /// Reads octet-counted messages until there are `count`, or to the end.
