@@ -1,9 +1,11 @@
 //! The vectors: what they become, and that no damage to them does harm.
 
+use std::collections::BTreeMap;
+
 use envelope::{
     dropsonde::{self, Error, Field, What},
     fuzz,
-    loggregator::{self, Envelope, Identity, Notices, Options},
+    loggregator::{self, Envelope, Gauge, Identity, Message, Notices, Options},
 };
 use proptest::prelude::*;
 
@@ -30,6 +32,38 @@ fn convert(v1: &[u8], options: Options) -> (Vec<u8>, Notices) {
     let written =
         loggregator::write_v1(&dropsonde::open(v1).unwrap(), &Identity::default(), &options, &mut out);
     (loggregator::entries(&out).next().unwrap().unwrap().to_vec(), written.notices)
+}
+
+#[test]
+fn vectors_become_what_the_reference_makes_of_them() {
+    let identity = Identity {
+        deployment: "a deployment".into(),
+        job: "a job".into(),
+        index: "an index".into(),
+        ip: "10.0.0.1".into(),
+    };
+    for (v1, v2) in VECTORS {
+        let mut out = Vec::new();
+        let v1 = dropsonde::open(v1).unwrap();
+        loggregator::write_v1(&v1, &identity, &Options::default(), &mut out);
+        let ours = loggregator::entries(&out).next().unwrap().unwrap();
+        assert_eq!(ours.len(), v2.len());
+        let (ours, theirs) = (Envelope::parse(ours).unwrap(), Envelope::parse(v2).unwrap());
+        assert_eq!(ours.timestamp, theirs.timestamp);
+        assert_eq!((ours.source_id, ours.instance_id), (theirs.source_id, theirs.instance_id));
+        assert!(ours.tags().collect::<BTreeMap<_, _>>() == theirs.tags().collect());
+        match (&ours.message, &theirs.message) {
+            (Message::Gauge(ours), Message::Gauge(theirs)) => {
+                let metrics = |gauge: &Gauge<'_>| {
+                    let mut all: Vec<_> = gauge.metrics().map(|metric| format!("{metric:?}")).collect();
+                    all.sort();
+                    all
+                };
+                assert_eq!(metrics(ours), metrics(theirs));
+            }
+            (ours, theirs) => assert_eq!(format!("{ours:?}"), format!("{theirs:?}")),
+        }
+    }
 }
 
 #[test]
