@@ -8,6 +8,7 @@
 
 pub mod block;
 pub mod counting;
+pub mod gaps;
 pub mod pool;
 pub mod views;
 
