@@ -19,7 +19,7 @@ use model::table::{TABLES, Table};
 use stats::meter::{Crew, Meter, MeterBoard, adopt, during};
 
 use crate::error::LakeError;
-use crate::file::{self, FileOptions};
+use crate::file::{self, FileOptions, FileWriter};
 use crate::hot::{Books, FlushLimits, HotBatch, HotSet, TableView};
 use crate::log::{Kernel, Log};
 
@@ -242,6 +242,7 @@ impl Shared {
     }
 
     fn write_loop(&self) {
+        let mut writer = FileWriter::new(self.options.file);
         loop {
             let closing = self.closing.load(Ordering::Acquire);
             let everything = closing || self.everything.swap(false, Ordering::AcqRel);
@@ -250,7 +251,7 @@ impl Shared {
                 let claimed = open.hot.claim(&self.options.flush, everything);
                 if !claimed.is_empty() {
                     worked = true;
-                    self.write_until_done(open, &claimed);
+                    self.write_until_done(&mut writer, open, &claimed);
                 }
             }
             if worked {
@@ -276,9 +277,9 @@ impl Shared {
     }
 
     /// Writes claimed batches, trying again while the disk refuses; gives up only when closing.
-    fn write_until_done(&self, open: &OpenTable, claimed: &[Arc<HotBatch>]) {
+    fn write_until_done(&self, writer: &mut FileWriter, open: &OpenTable, claimed: &[Arc<HotBatch>]) {
         loop {
-            match self.write(open, claimed) {
+            match self.write(writer, open, claimed) {
                 Ok(()) => {
                     let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
                     if failure.is_some() {
@@ -308,12 +309,15 @@ impl Shared {
         *failure = Some(error.to_string());
     }
 
-    fn write(&self, open: &OpenTable, claimed: &[Arc<HotBatch>]) -> Result<(), LakeError> {
+    fn write(
+        &self,
+        writer: &mut FileWriter,
+        open: &OpenTable,
+        claimed: &[Arc<HotBatch>],
+    ) -> Result<(), LakeError> {
         let rows: Vec<&RecordBatch> = claimed.iter().map(|batch| &batch.rows).collect();
         let count = rows.iter().map(|batch| batch.num_rows() as u64).sum();
-        let files = during(Meter::StoreEncode, count, || {
-            file::write(open.table, &open.folder, &rows, &self.options.file)
-        })?;
+        let files = during(Meter::StoreEncode, count, || writer.write(open.table, &open.folder, &rows))?;
         during(Meter::StoreCommit, files.len() as u64, || {
             let mut log = open.log.lock().unwrap_or_else(PoisonError::into_inner);
             if let Err(error) = log.append(&files) {

@@ -13,6 +13,7 @@
 pub mod block;
 pub mod counting;
 pub mod cycles;
+pub mod gaps;
 pub mod map;
 pub mod pool;
 pub mod slab;
