@@ -8,20 +8,18 @@ need epmd setpriv
 [[ -x $rabbit ]] || skip "rabbitmq-server is missing"
 # Debian's own Python has Debian's pika.
 /usr/bin/python3 -c 'import pika' 2>/dev/null || skip "python3-pika is missing"
-bounded 150
+bounded 300
 port=15673
 mkdir "$tmp/rabbit"
 printf 'listeners.tcp.1 = 127.0.0.1:%s\nloopback_users = none\nlog.file = false\nlog.console = true\n' "$port" >"$tmp/rabbit/rabbitmq.conf"
 : >"$tmp/rabbit/plugins"
 chown -R rabbitmq "$tmp/rabbit"
 as_rabbit() { exec setpriv --reuid rabbitmq --regid rabbitmq --clear-groups env HOME="$tmp/rabbit" ERL_EPMD_PORT=24369 "$@"; }
-# Left to itself, RabbitMQ would start its port mapper as a daemon that stays.
+# Left to itself, RabbitMQ would start its port mapper as a daemon that stays, and itself behind a shell.
 as_rabbit epmd -port 24369 -address 127.0.0.1 >"$tmp/epmd.log" 2>&1 & pids+=($!)
-as_rabbit RABBITMQ_NODENAME=live@localhost RABBITMQ_DIST_PORT=25673 RABBITMQ_MNESIA_BASE="$tmp/rabbit" \
-    RABBITMQ_PID_FILE="$tmp/rabbit/pid" RABBITMQ_CONFIG_FILE="$tmp/rabbit/rabbitmq.conf" \
-    RABBITMQ_ENABLED_PLUGINS_FILE="$tmp/rabbit/plugins" "$rabbit" >"$tmp/rabbit.log" 2>&1 &
-until_true 60 listens "$port" || die "RabbitMQ does not listen: $(tail -n 5 "$tmp/rabbit.log")"
-pids+=("$(cat "$tmp/rabbit/pid")")
+as_rabbit RUNNING_UNDER_SYSTEMD=1 RABBITMQ_NODENAME=live@localhost RABBITMQ_DIST_PORT=25673 RABBITMQ_MNESIA_BASE="$tmp/rabbit" \
+    RABBITMQ_CONFIG_FILE="$tmp/rabbit/rabbitmq.conf" RABBITMQ_ENABLED_PLUGINS_FILE="$tmp/rabbit/plugins" "$rabbit" >"$tmp/rabbit.log" 2>&1 & pids+=($!)
+until_true 150 listens "$port" || die "RabbitMQ does not listen: $(tail -n 5 "$tmp/rabbit.log")"
 
 # What a client asks and a broker says by itself, in the numbers of the specification.
 names='10.10 connection.start;10.30 connection.tune;10.40 connection.open;10.50 connection.close;20.10 channel.open;20.40 channel.close

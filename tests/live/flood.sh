@@ -7,7 +7,7 @@
 
 need nginx h2load tcpreplay nsenter unshare curl
 [[ -n ${WIRELAKE_LIVE_NETNS:-} ]] || skip "network namespaces cannot be made here"
-bounded 240
+bounded 300
 flows=1000000
 # What a capture that is not asked for much takes, and the flows that it follows at a time, of 256 bytes each.
 rss_mib=100

@@ -4,7 +4,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/wire.sh"
 
 need go
-bounded 120
+bounded 300
 peer=$tmp/grpc.bin
 (cd "$here/grpc" && CGO_ENABLED=0 go build -o "$peer" .) >"$tmp/go.log" 2>&1 || absent "the gRPC peers cannot be built: $(tail -n 1 "$tmp/go.log")"
 "$peer" serve 127.0.0.1:17443 &

@@ -4,7 +4,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/wire.sh"
 
 need curl nghttp nghttpd nghttpx h2load
-bounded 120
+bounded 300
 server=18443
 proxy=18444
 mkdir "$tmp/www"

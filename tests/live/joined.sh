@@ -7,7 +7,7 @@
 
 need go setpriv
 need_databases
-bounded 120
+bounded 300
 for peer in grpc sql; do
     (cd "$here/$peer" && CGO_ENABLED=0 go build -o "$tmp/$peer" .) >"$tmp/go.log" 2>&1 || absent "the $peer peers cannot be built: $(tail -n 1 "$tmp/go.log")"
 done

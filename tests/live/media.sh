@@ -4,7 +4,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/wire.sh"
 
 need sipp editcap
-bounded 120
+bounded 300
 audio=/usr/share/sip-tester/g711a.pcap
 [[ -f $audio ]] || skip "$audio is missing"
 # Sixty packets of 30 ms, three of them left out.
