@@ -151,7 +151,7 @@ fn open(folder: &Path, compression: Codec) -> Result<Arc<Lake>, lake::LakeError>
     )
 }
 
-/// Messages in blocks, as they are received: every Call-ID, branch and tag its own.
+/// Messages in blocks, as they are received: every Call-ID its own, the rest the same.
 struct Messages {
     pool: Pool,
     block: Option<Block>,

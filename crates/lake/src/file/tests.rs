@@ -132,7 +132,7 @@ fn every_codec_gives_back_what_was_written() {
 #[test]
 fn pages_end_and_dictionaries_are_given_up_within_a_row_group() {
     // The first users are eight, in a page of keys; then each is another.
-    let one = batch(3, 50_000, 0);
+    let one = batch(3, 50_000, 1_000);
     let (_folder, files) =
         write(FileOptions { compression: Codec::Zstd(1), row_group_rows: 131_072 }, &[&one]);
     let times = one.column(0).as_primitive::<TimestampMicrosecondType>().values().to_vec();
@@ -160,8 +160,28 @@ fn pages_end_and_dictionaries_are_given_up_within_a_row_group() {
 }
 
 #[test]
+fn a_column_may_have_its_values_on_another_day_alone() {
+    let day = 86_400_000_000;
+    let mut columns = Columns::new(&SIP, 4);
+    for (ts, user) in [(1, None), (2, None), (day + 1, Some("alice")), (day + 2, None)] {
+        columns.long(sip::TS, ts);
+        if let Some(user) = user {
+            columns.text(sip::FROM_USER, user);
+            columns.bytes(sip::PAYLOAD_RAW, user.as_bytes());
+        }
+        columns.end_row();
+    }
+    let batch = columns.seal().unwrap().0;
+    let (_folder, files) =
+        write(FileOptions { compression: Codec::Zstd(1), row_group_rows: 1_024 }, &[&batch]);
+    assert_eq!(files.len(), 2);
+    assert_same(&batch.slice(0, 2), &read(&files[0]));
+    assert_same(&batch.slice(2, 2), &read(&files[1]));
+}
+
+#[test]
 fn bloom_filters_know_the_values_and_few_others() {
-    let one = batch(4, 4_000, 0);
+    let one = batch(4, 4_000, 1_000);
     let (_folder, files) = write(FileOptions { compression: Codec::None, row_group_rows: 4_000 }, &[&one]);
     let calls = bloom(&files[0], sip::CALL_ID);
     let known = one.column(sip::CALL_ID).as_string_view();

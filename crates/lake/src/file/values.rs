@@ -229,7 +229,8 @@ impl<'a, 'b> Text<'a, 'b> {
     }
 
     fn end_page(&mut self) -> Result<()> {
-        let encoding = if self.keyed {
+        // A page of nulls has no keys, and readers that see keys want a dictionary.
+        let encoding = if self.keyed && !self.dictionary.texts.is_empty() {
             let width = hybrid::width((self.dictionary.texts.len() as u32).saturating_sub(1));
             self.values.clear();
             self.values.push(width as u8);
