@@ -98,7 +98,7 @@ fn feed(
 ) -> Result<(u64, u64)> {
     let mut pool = Pool::new(BLOCK_BYTES, memory / BLOCK_BYTES);
     let limits = SealLimits { rows: 16_384, bytes: memory / 8, age_ns: 250_000_000 };
-    let mut sink = HepSink::new(lake, limits, RowOptions::default(), 1 << 18, Arc::new(Live::new(b"")));
+    let mut sink = HepSink::new(lake, limits, RowOptions::default(), 1 << 18, &Live::new(b""));
     let places: Vec<usize> = (0..INVITE.len() - 5).filter(|at| INVITE[*at..].starts_with(b"12345")).collect();
     let mut serial = number as u64 * 10_000_000_000;
     let (cpu, allocated) = (report::thread_cpu_ns(), allocations());

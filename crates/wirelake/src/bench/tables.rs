@@ -169,7 +169,7 @@ impl Shared for Rwlock {
     }
 
     fn work(&self, _: usize, job: &Job<'_>) -> u64 {
-        let look = |key| {
+        let look = |key: &Endpoint| {
             self.0
                 .read()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -210,7 +210,8 @@ impl Shared for Refcount {
     }
 
     fn work(&self, _: usize, job: &Job<'_>) -> u64 {
-        let look = |key| self.0.read().unwrap_or_else(PoisonError::into_inner).get(key).map(Arc::clone);
+        let look =
+            |key: &Endpoint| self.0.read().unwrap_or_else(PoisonError::into_inner).get(key).map(Arc::clone);
         job.run(
             |batch| {
                 let found = batch.iter().filter_map(look);
@@ -266,7 +267,7 @@ impl Shared for EpochEach {
         let mut reader = self.0.0.reader();
         job.run(
             |batch| {
-                let mut look = |key| reader.pin().get(key).map_or(0, |value: &Value| value.0[0]);
+                let mut look = |key: &Endpoint| reader.pin().get(key).map_or(0, |value: &Value| value.0[0]);
                 batch.iter().fold(0, |sum, key| sum.wrapping_add(look(key)))
             },
             |key, value| drop(self.0.0.insert(key, value)),
