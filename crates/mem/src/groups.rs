@@ -31,8 +31,8 @@ impl Group {
     /// The slots with this tag, lowest first. Exact: a slot without it is never among them.
     #[inline]
     pub(crate) const fn matches(self, tag: u64) -> Slots {
-        let differs = self.0 ^ tag * LOW;
-        let zero = !((differs & SEVEN_BITS) + SEVEN_BITS | differs | SEVEN_BITS);
+        let differs = self.0 ^ (tag * LOW);
+        let zero = !(((differs & SEVEN_BITS) + SEVEN_BITS) | differs | SEVEN_BITS);
         Slots(zero & TAGS)
     }
 

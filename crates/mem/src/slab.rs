@@ -227,7 +227,7 @@ impl<const N: usize> Slot<N> {
             // The words are read before the version is looked at again.
             fence(Ordering::Acquire);
             let after = self.version.load(Ordering::Relaxed);
-            if before == after && before % 2 == 0 {
+            if before == after && before.is_multiple_of(2) {
                 let life = (before >> CHANGES) as u32;
                 return (life % 2 == 1).then_some((life, words));
             }

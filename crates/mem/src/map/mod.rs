@@ -385,7 +385,7 @@ impl<K: Hash + Eq, V, S: BuildHasher> Shared<K, V, S> {
         for slot in group.matches(tag) {
             // SAFETY: the tag was seen within this stay, so the slot is initialised and is not written before the
             // stay ends (invariant of `slots`).
-            let entry: &(K, V) = slots[slot].with(|place| unsafe { (*place).assume_init_ref() });
+            let entry = unsafe { entry(&slots[slot]) };
             if entry.0.borrow() == key {
                 return Some(&entry.1);
             }
@@ -400,6 +400,33 @@ impl<K, V, S> Shared<K, V, S> {
         let group = hash as usize & (self.groups.len() - 1);
         Walk { group, mask: self.mask, left: self.mask.min(REACH - 1) }
     }
+}
+
+/// The entry of a slot.
+///
+/// # Safety
+/// The slot is initialised, and is not written while the answer is looked at.
+#[inline]
+unsafe fn entry<K, V>(slot: &Slot<K, V>) -> &(K, V) {
+    slot.with(|place| {
+        // SAFETY: the place is that of a cell that is borrowed, and nobody writes it meanwhile (caller).
+        let place = unsafe { &*place };
+        // SAFETY: initialised (caller).
+        unsafe { place.assume_init_ref() }
+    })
+}
+
+/// Drops the entry of a slot.
+///
+/// # Safety
+/// The slot is initialised, nobody looks at it, and nobody takes it for initialised afterwards.
+unsafe fn drop_entry<K, V>(slot: &Slot<K, V>) {
+    slot.with_mut(|place| {
+        // SAFETY: the place is that of a cell that is borrowed, and nobody looks at it (caller).
+        let place = unsafe { &mut *place };
+        // SAFETY: initialised (caller), and not dropped again (caller).
+        unsafe { place.assume_init_drop() }
+    });
 }
 
 impl<K, V, S> Drop for Shared<K, V, S> {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::hash::{BuildHasher, Hash};
 use std::mem::MaybeUninit;
 
-use super::{Put, Refused, Shared, Walk};
+use super::{Put, Refused, Shared, Walk, drop_entry, entry};
 use crate::groups::{Group, SLOTS};
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 
@@ -152,8 +152,7 @@ impl<K: Hash + Eq, V, S: BuildHasher> Shared<K, V, S> {
                 let at = At { group: walk.group, slot };
                 // SAFETY: the slot has a tag, so it is initialised, and who could take the tag away needs the
                 // mutex that is held.
-                let same = self.slots[at.index()]
-                    .with(|place| unsafe { (*place).assume_init_ref() }.0.borrow() == key);
+                let same = unsafe { entry(&self.slots[at.index()]) }.0.borrow() == key;
                 if same {
                     return Some(at);
                 }
@@ -168,7 +167,7 @@ impl<K: Hash + Eq, V, S: BuildHasher> Shared<K, V, S> {
     fn entry<'a>(&'a self, _held: &'a MutexGuard<'_, Writer>, at: At) -> &'a (K, V) {
         // SAFETY: the slot has a tag (callers have just seen it), so it is initialised; it is written only by
         // who has the mutex to itself, and that is borrowed.
-        self.slots[at.index()].with(|place| unsafe { (*place).assume_init_ref() })
+        unsafe { entry(&self.slots[at.index()]) }
     }
 }
 
@@ -262,12 +261,12 @@ impl<K, V, S> Shared<K, V, S> {
         }
         let horizon = self.epoch.horizon();
         while let Some((_, index)) = writer.waiting.pop_front_if(|(stamp, _)| *stamp < horizon) {
-            let local = index / SLOTS & (writer.held.len() - 1);
+            let local = (index / SLOTS) & (writer.held.len() - 1);
             writer.held[local] &= !(1 << (index % SLOTS));
             self.waiting.fetch_sub(1, Ordering::Relaxed);
             // SAFETY: the slot lost its tag, and every reader that could have seen it has left. It was
             // initialised, and is dropped only here, since it left the list.
-            self.slots[index].with_mut(|place| unsafe { (*place).assume_init_drop() });
+            unsafe { drop_entry(&self.slots[index]) };
         }
     }
 
@@ -293,7 +292,7 @@ impl<K, V, S> Shared<K, V, S> {
             for slot in taken.chain(waiting) {
                 // SAFETY: the slot has a tag or waits, so it is initialised; the map is borrowed for good, so
                 // nobody looks at it.
-                self.slots[number * SLOTS + slot].with_mut(|place| unsafe { (*place).assume_init_drop() });
+                unsafe { drop_entry(&self.slots[number * SLOTS + slot]) };
             }
         }
     }

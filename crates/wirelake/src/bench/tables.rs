@@ -156,7 +156,7 @@ impl Shared for Private {
                 let map = map.borrow();
                 sum(batch.iter().map(|key| map.get(key)))
             },
-            |key, value| drop(map.borrow_mut().insert(key, value)),
+            |key, value| _ = map.borrow_mut().insert(key, value),
         )
     }
 }
@@ -178,7 +178,7 @@ impl Shared for Rwlock {
         };
         job.run(
             |batch| batch.iter().fold(0, |sum, key| sum.wrapping_add(look(key))),
-            |key, value| drop(self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key, value)),
+            |key, value| _ = self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key, value),
         )
     }
 }
@@ -197,7 +197,7 @@ impl Shared for RwlockBatch {
                 let map = lock.read().unwrap_or_else(PoisonError::into_inner);
                 sum(batch.iter().map(|key| map.get(key)))
             },
-            |key, value| drop(lock.write().unwrap_or_else(PoisonError::into_inner).insert(key, value)),
+            |key, value| _ = lock.write().unwrap_or_else(PoisonError::into_inner).insert(key, value),
         )
     }
 }
@@ -242,7 +242,7 @@ impl Shared for Epoch {
                 let guard = reader.pin();
                 sum(batch.iter().map(|key| guard.get(key)))
             },
-            |key, value| drop(self.0.insert(key, value)),
+            |key, value| _ = self.0.insert(key, value),
         )
     }
 
@@ -267,10 +267,10 @@ impl Shared for EpochEach {
         let mut reader = self.0.0.reader();
         job.run(
             |batch| {
-                let mut look = |key| reader.pin().get(key).map_or(0, |value: &Value| value.0[0]);
+                let mut look = |key: &Endpoint| reader.pin().get(key).map_or(0, |value: &Value| value.0[0]);
                 batch.iter().fold(0, |sum, key| sum.wrapping_add(look(key)))
             },
-            |key, value| drop(self.0.0.insert(key, value)),
+            |key, value| _ = self.0.0.insert(key, value),
         )
     }
 
