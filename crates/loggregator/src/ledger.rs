@@ -298,8 +298,8 @@ impl DestinationBooks {
             on_disk: counters.on_disk.envelopes,
             connections: counters.connections,
             ended: named(Cause::ALL.iter().map(|cause| (cause.as_str(), counters.ended(*cause)))),
-            latency_p50_ms: quantile(&counters.latency, 0.5),
-            latency_p99_ms: quantile(&counters.latency, 0.99),
+            latency_p50_ms: percentile(&counters.latency, 50),
+            latency_p99_ms: percentile(&counters.latency, 99),
             counters,
         }
     }
@@ -338,9 +338,10 @@ fn named(figures: impl Iterator<Item = (&'static str, u64)>) -> Named {
     figures.filter(|(_, count)| *count > 0).collect()
 }
 
-/// The bound of the bucket that holds the quantile, milliseconds; `None` without a figure, or beyond the last bound.
-fn quantile(latency: &Latency, part: f64) -> Option<f64> {
-    let wanted = (latency.count() as f64 * part).ceil() as u64;
+/// The bound of the bucket below which so many of a hundred are, milliseconds; `None` without a figure, or beyond the last
+/// bound.
+fn percentile(latency: &Latency, percent: u64) -> Option<f64> {
+    let wanted = latency.count().saturating_mul(percent).div_ceil(100);
     let mut seen = 0;
     let at = latency.buckets.iter().position(|bucket| {
         seen += bucket;

@@ -128,7 +128,7 @@ fn garbage_behind_a_reader_that_stalls_is_bounded_and_gone_when_it_leaves() {
             let before: Vec<&Value> = (0..100u64).map(|key| guard.get(&key).unwrap()).collect();
             entered.wait();
             leave.wait();
-            assert!(before.iter().enumerate().all(|(key, value)| &*value.text == format!("{key}/0")));
+            assert!(before.iter().enumerate().all(|(key, value)| *value.text == format!("{key}/0")));
         });
         entered.wait();
         let mut refused = 0;

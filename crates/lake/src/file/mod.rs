@@ -10,7 +10,6 @@ mod hybrid;
 mod order;
 mod values;
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -128,7 +127,7 @@ impl FileWriter {
         folder: &Path,
         batches: &[&RecordBatch],
         date: Option<i32>,
-        rows: &Cow<'_, [Picked]>,
+        rows: &[Picked],
     ) -> Result<LakeFile, LakeError> {
         let value = date.map_or_else(|| "__HIVE_DEFAULT_PARTITION__".to_owned(), text_date);
         let folder = folder.join(format!("{}={value}", schema::DATE));

@@ -308,7 +308,7 @@ impl Side {
     /// Looks up, and times one of [`TIMED`].
     fn look(&mut self, look: impl FnOnce() -> u64) {
         self.packets += 1;
-        if self.packets % TIMED != 0 {
+        if !self.packets.is_multiple_of(TIMED) {
             black_box(look());
             return;
         }

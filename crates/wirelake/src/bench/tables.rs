@@ -446,7 +446,9 @@ pub fn run(settings: &Settings) -> Vec<Line> {
 fn cell(cell: &Cell<'_>) -> Vec<Line> {
     let mut turns: Vec<Vec<Turn>> = CASES.iter().map(|_| Vec::new()).collect();
     // The first turns are the warm-up.
-    CASES.iter().for_each(|(_, turn)| drop(turn(&Cell { time: cell.time / 4, ..*cell })));
+    for (_, turn) in CASES {
+        let _ = turn(&Cell { time: cell.time / 4, ..*cell });
+    }
     for _ in 0..TURNS {
         for ((_, turn), all) in CASES.iter().zip(&mut turns) {
             all.push(turn(cell));
