@@ -315,9 +315,11 @@ fn the_document_lists_every_route_and_every_route_answers() {
     let mut listed: Vec<&str> = document["paths"].as_object().unwrap().keys().map(String::as_str).collect();
     listed.sort_unstable();
     let routes = [
+        "/api/bottleneck",
         "/api/calls/{call_id}",
         "/api/calls/{call_id}/pcap",
         "/api/calls/{call_id}/text",
+        "/api/flows/live",
         "/api/health",
         "/api/ledger",
         "/api/rate",
@@ -369,7 +371,7 @@ fn metrics_are_what_prometheus_reads() {
             let mut words = rest.split(' ');
             match (words.next(), words.next(), words.next()) {
                 (Some("HELP"), Some(_), Some(_)) => {}
-                (Some("TYPE"), Some(name), Some("counter" | "gauge")) => kinds.push(name.to_owned()),
+                (Some("TYPE"), Some(name), Some("counter" | "gauge" | "histogram")) => kinds.push(name.to_owned()),
                 _ => panic!("{line}"),
             }
             continue;
@@ -377,7 +379,10 @@ fn metrics_are_what_prometheus_reads() {
         let (series, value) = line.rsplit_once(' ').unwrap();
         assert!(value.parse::<f64>().is_ok(), "{line}");
         let name = series.split('{').next().unwrap();
-        assert!(name.starts_with("wirelake_") && kinds.last().is_some_and(|kind| kind == name), "{line}");
+        // The lines of a histogram have a name of their own each.
+        let family = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+        let known = kinds.last().is_some_and(|kind| kind == name || kind == family);
+        assert!(name.starts_with("wirelake_") && known, "{line}");
         assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'), "{line}");
         seen.push(series.to_owned());
     }
