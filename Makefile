@@ -31,7 +31,7 @@ S ?= 60
 BENCHES ?= decode udp tcp store capture
 ARGS ?=
 
-.PHONY: build run test check fmt lint layers unit ui ui-test live bench bench-live instructions golden fuzz miri deny deps tools dist clean distclean help
+.PHONY: build run test check fmt lint layers unit ui ui-test live live-servers bench bench-live instructions golden fuzz miri sanitize deny deps tools dist clean distclean help
 
 build: deps ## build target/release/wirelake
 	@mkdir -p "$(CARGO_TARGET_DIR)"
@@ -80,6 +80,11 @@ ui-test: ## check that ui/dist is what ui/ builds; types, unit tests, and the pa
 live: ## start real clients and servers against the binary
 	@scripts/live
 
+live-servers: ## the same against Kafka and FerretDB, which Maven and Go fetch in pinned versions (needs root, minutes)
+	@# The tests run in a network namespace, from where no module can be fetched.
+	@cd tests/live/servers/mongodb && CGO_ENABLED=0 go build -o /dev/null . || true
+	@KAFKA_JARS="$$(scripts/kafka "$(CACHE)")" scripts/live tests/live/servers
+
 bench: build ## measure; BENCHES="decode udp" picks some
 	@for name in $(BENCHES); do $(BIN) bench "$$name"; done
 
@@ -98,8 +103,13 @@ fuzz: ## fuzz T=target (default: each in turn) for S=60 seconds
 	    echo "== fuzz $$name, $(S) s"; mkdir -p "$(CACHE)/corpus/$$name"; \
 	    $(NIGHTLY) fuzz run "$$name" "$(CACHE)/corpus/$$name" tests/vectors -- -max_total_time=$(S) -print_final_stats=1; done
 
-miri: deps ## run the tests of the crate with unsafe under miri
-	@CARGO_TARGET_DIR=target/miri $(NIGHTLY) miri test -p mem --locked
+miri: deps ## run the tests of the crates with unsafe under miri
+	@CARGO_TARGET_DIR=target/miri $(NIGHTLY) miri test -p mem -p simd --locked
+
+sanitize: deps ## run the same tests under the address and the thread sanitizer
+	@for kind in address thread; do echo "== $$kind sanitizer"; \
+	    RUSTFLAGS="-Zsanitizer=$$kind" CARGO_TARGET_DIR="target/sanitize-$$kind" $(NIGHTLY) test -Zbuild-std \
+	    --target "$$(rustc -vV | sed -n 's/^host: //p')" -p mem --locked --lib --test operations --test shared; done
 
 deny: ## check licences, advisories and sources of the dependencies
 	@scripts/need cargo-deny "install it with: cargo install cargo-deny --locked"
@@ -122,4 +132,4 @@ distclean: clean ## remove the shared cache, too
 	@rm -rf "$(CACHE)"
 
 help: ## list the verbs
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' Makefile

@@ -1,33 +1,12 @@
 #!/usr/bin/env bash
 # Real servers and clients on loopback of a network namespace of its own, watched live, stored by `serve`, and read back
 # from tcpdump's file, at an MTU of 65536 and of 1500. What wirelake shows must be what the clients sent and tshark saw.
-# shellcheck source=tests/live/lib.sh
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=tests/live/wire.sh
+. "$(dirname "${BASH_SOURCE[0]}")/wire.sh"
 
-# Everything below runs in a namespace without other traffic, where one can be made.
-((EUID == 0)) || skip "capturing needs root"
-if [[ -z ${WIRELAKE_LIVE_NETNS:-} ]] && unshare --net true 2>/dev/null; then
-    export WIRELAKE_LIVE_NETNS=1
-    trap - EXIT
-    rm -rf "$tmp"
-    exec unshare --net "$0" "$@"
-fi
-
-need tshark tcpdump jq curl nginx redis-server redis-cli dnsmasq dig mariadbd mariadb psql
-need_capture
+need curl nginx redis-server redis-cli dnsmasq dig
+need_databases
 bounded 170
-mtus=(65536)
-if [[ -n ${WIRELAKE_LIVE_NETNS:-} ]]; then
-    ip link set lo up
-    mtus+=(1500)
-fi
-
-postgres=$(find /usr/lib/postgresql -name postgres -path '*/bin/*' 2>/dev/null | sort -V | tail -n 1)
-[[ -n $postgres ]] || skip "postgres is missing"
-pgbin=$(dirname "$postgres")
-
-# The number of lines of standard input.
-count() { grep -c . || true; }
 
 start_servers() {
     mkdir -p "$tmp/www"
@@ -46,18 +25,9 @@ CONF
     redis-server --port 16379 --bind 127.0.0.1 --save '' --dir "$tmp" >"$tmp/redis.log" 2>&1 & pids+=($!)
     dnsmasq --no-daemon --no-resolv --no-hosts --listen-address=127.0.0.1 --bind-interfaces --port=15353 \
         --address=/known.example/192.0.2.7 --txt-record=text.example,"some text" >"$tmp/dnsmasq.log" 2>&1 & pids+=($!)
-    mkdir "$tmp/maria"
-    mariadb-install-db --no-defaults --datadir="$tmp/maria" --auth-root-authentication-method=normal --user=root >"$tmp/maria.log" 2>&1
-    mariadbd --no-defaults --user=root --datadir="$tmp/maria" --port=13306 --bind-address=127.0.0.1 --socket="$tmp/maria.sock" \
-        >>"$tmp/maria.log" 2>&1 & pids+=($!)
-    mkdir "$tmp/pg"
-    chmod 755 "$tmp"
-    chown postgres "$tmp/pg"
-    su postgres -s /bin/sh -c "'$pgbin/initdb' -A trust -D '$tmp/pg'" >"$tmp/pg.log" 2>&1
-    su postgres -s /bin/sh -c "exec '$pgbin/postgres' -D '$tmp/pg' -p 15432 -h 127.0.0.1 -k '$tmp/pg'" >>"$tmp/pg.log" 2>&1 & pids+=($!)
+    start_mariadb 13306
+    start_postgres 15432
     until_true 30 redis-cli -p 16379 ping >/dev/null 2>&1 || die "redis does not answer"
-    until_true 30 psql -h 127.0.0.1 -p 15432 -U postgres -qc 'select 1' >/dev/null 2>&1 || die "postgres does not answer"
-    until_true 30 mariadb --no-defaults -h 127.0.0.1 -P 13306 -u root -e 'select 1' >/dev/null 2>&1 || die "mariadb does not answer"
     until_true 10 curl -so /dev/null http://127.0.0.1:18080/ || die "nginx does not answer"
 }
 
@@ -65,7 +35,7 @@ CONF
 talk() {
     local i
     for i in $(seq 20); do
-        curl -so /dev/null "http://127.0.0.1:18080/" "http://127.0.0.1:18080/none" "http://127.0.0.1:18080/teapot"
+        curl -s "http://127.0.0.1:18080/" "http://127.0.0.1:18080/none" "http://127.0.0.1:18080/teapot" >/dev/null
     done
     curl -so /dev/null "http://127.0.0.1:18080/big"
     curl -sIo /dev/null "http://127.0.0.1:18080/big"
@@ -117,42 +87,28 @@ compare() {
 
 start_servers
 for mtu in "${mtus[@]}"; do
-    [[ -z ${WIRELAKE_LIVE_NETNS:-} ]] || ip link set lo mtu "$mtu"
-    tcpdump -i lo -s 0 -U -B 65536 -w "$tmp/$mtu.pcap" tcp or udp >"$tmp/tcpdump.log" 2>&1 &
-    tcpdump_pid=$!
-    "$WIRELAKE" watch -i lo --json --ledger "$tmp/$mtu.ledger" >"$tmp/$mtu.live" 2>"$tmp/$mtu.err" &
-    watch_pid=$!
-    pids+=("$tcpdump_pid" "$watch_pid")
-    until_true 20 eval '(($(grep -c . /proc/net/packet) >= 3))' || die "the captures do not start: $(cat "$tmp/$mtu.err")"
-    until_true 20 grep -q listening "$tmp/tcpdump.log" || die "tcpdump does not start"
-    sleep 0.5
+    set_mtu "$mtu"
+    start_capture "$mtu"
     talk
-    sleep 1
-    kill -INT "$watch_pid" "$tcpdump_pid"
-    wait "$watch_pid" || fail "watch ended with $?"
-    wait "$tcpdump_pid" || true
-    "$WIRELAKE" read "$tmp/$mtu.pcap" --format jsonl --ledger "$tmp/$mtu.file.ledger" >"$tmp/$mtu.rows"
-    compare "$tmp/$mtu.live" "MTU $mtu, live"
-    compare "$tmp/$mtu.rows" "MTU $mtu, file"
-    same true "$(jq .balanced "$tmp/$mtu.ledger")" "MTU $mtu: the books of the live capture balance"
-    same true "$(jq .balanced "$tmp/$mtu.file.ledger")" "MTU $mtu: the books of the file balance"
-    same 0 "$(jq .frames.source_drops "$tmp/$mtu.ledger")" "MTU $mtu: the kernel lost nothing"
+    stop_capture "$mtu"
+    compare "$tmp/$mtu.live" "$mtu, live"
+    compare "$tmp/$mtu.rows" "$mtu, file"
+    all_named "$mtu" 18080 http
+    all_named "$mtu" 16379 redis
+    all_named "$mtu" 15353 dns
+    all_named "$mtu" 15432 postgresql
+    all_named "$mtu" 13306 mysql
     same "$(tshark -r "$tmp/$mtu.pcap" -d tcp.port==18080,http -Y http.request 2>/dev/null | count)" \
-        "$(shown "$tmp/$mtu.rows" '.protocol == "http"')" "MTU $mtu: tshark saw as many HTTP requests"
+        "$(shown "$tmp/$mtu.rows" '.protocol == "http"')" "$mtu: tshark saw as many HTTP requests"
     same "$(tshark -r "$tmp/$mtu.pcap" -d udp.port==15353,dns -d tcp.port==15353,dns -Y 'dns.flags.response == 0' 2>/dev/null | count)" \
-        "$(shown "$tmp/$mtu.rows" '.protocol == "dns"')" "MTU $mtu: tshark saw as many DNS queries"
-    for shards in 1 2 8; do
-        "$WIRELAKE" read "$tmp/$mtu.pcap" --format jsonl --shards "$shards" >"$tmp/$mtu.$shards"
-    done
-    same_files "$tmp/$mtu.1" "$tmp/$mtu.2" "MTU $mtu: two threads make the same rows"
-    same_files "$tmp/$mtu.1" "$tmp/$mtu.8" "MTU $mtu: eight threads make the same rows"
+        "$(shown "$tmp/$mtu.rows" '.protocol == "dns"')" "$mtu: tshark saw as many DNS queries"
     "$WIRELAKE" read - --format jsonl <"$tmp/$mtu.pcap" | sort >"$tmp/$mtu.stream"
-    sort "$tmp/$mtu.1" >"$tmp/$mtu.sorted"
-    same_files "$tmp/$mtu.sorted" "$tmp/$mtu.stream" "MTU $mtu: standard input makes the same rows"
+    sort "$tmp/$mtu.rows" >"$tmp/$mtu.sorted"
+    same_files "$tmp/$mtu.sorted" "$tmp/$mtu.stream" "$mtu: standard input makes the same rows"
 done
 
 # A server that captures, stores and keeps the packets.
-[[ -z ${WIRELAKE_LIVE_NETNS:-} ]] || ip link set lo mtu 65536
+set_mtu 65536
 start_wirelake 127.0.0.1 --capture lo --capture-filter 'port 16379' --set "capture.packets_dir=$tmp/packets"
 redis-cli -p 16379 SET stored 1 >/dev/null
 rows() { "$WIRELAKE" sql --format json "SELECT count(*) AS n FROM roundtrips WHERE operation = 'SET' AND resource = 'stored'" | jq '.[0].n'; }
@@ -165,5 +121,5 @@ same 1 "$("$WIRELAKE" sql --data "$tmp/lake" --format json "SELECT count(*) AS n
 "$WIRELAKE" packets --from "$tmp/packets" -w "$tmp/back.pcapng" 2>/dev/null
 same 1 "$("$WIRELAKE" read "$tmp/back.pcapng" --format jsonl | jq -r 'select(.resource == "stored") | .operation' | count)" "the packets of it can be had again"
 "$WIRELAKE" read "$tmp/65536.pcap" --format none --into-lake "$tmp/lake2"
-same "$(count <"$tmp/65536.1")" "$("$WIRELAKE" sql --data "$tmp/lake2" --format json 'SELECT count(*) AS n FROM roundtrips' | jq '.[0].n')" "a file read into a lake gives as many rows"
+same "$(count <"$tmp/65536.rows")" "$("$WIRELAKE" sql --data "$tmp/lake2" --format json 'SELECT count(*) AS n FROM roundtrips' | jq '.[0].n')" "a file read into a lake gives as many rows"
 finish

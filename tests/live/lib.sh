@@ -39,10 +39,16 @@ skip() {
     exit 77
 }
 
+# What `make tools` does not install, such as Go and its modules, may be missing everywhere: exit 78.
+absent() {
+    echo "$*"
+    exit 78
+}
+
 need() {
     local tool
     for tool in "$@"; do
-        command -v "$tool" >/dev/null || skip "$tool is missing"
+        command -v "$tool" >/dev/null || { [[ $tool != go ]] || absent "go is missing"; skip "$tool is missing"; }
     done
     [[ -x $WIRELAKE ]] || die "there is no $WIRELAKE; run make build, or set WIRELAKE"
 }
@@ -59,7 +65,7 @@ cleanup() {
     [[ -z $wirelake_pid ]] || kill -TERM "$wirelake_pid" 2>/dev/null || true
     sleep 0.2
     for pid in "${pids[@]}" $wirelake_pid; do kill -KILL "$pid" 2>/dev/null || true; done
-    if ((status != 0 && status != 77)); then
+    if ((status != 0 && status != 77 && status != 78)); then
         echo "exit status $status; what wirelake said last:"
         tail -n 5 "$tmp/wirelake.log" 2>/dev/null || true
     fi

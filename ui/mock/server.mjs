@@ -9,6 +9,7 @@ import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, callAnswer, messageRow } from './data.mjs';
 import { search } from './search.mjs';
+import { bottleneck } from './bottleneck.mjs';
 import { ledger, rate, sql, tables } from './vitals.mjs';
 import { captureLedger, wireSql } from './wire.mjs';
 
@@ -23,6 +24,7 @@ export function start({ port = 0, dist, empty = false, balanced = true } = {}) {
   async function api(path, url, request) {
     if (path === 'health') return { status: 'ok', version: '0.1.0', uptime_s: 5400 + (Date.now() - startMs) / 1000, reasons: [] };
     if (path === 'ledger') return { ...ledger(startMs, Date.now(), balanced), ...(empty ? {} : { capture: captureLedger(Date.now(), startMs) }) };
+    if (path === 'bottleneck') return bottleneck(Date.now(), !balanced);
     if (path === 'rate') return rate(Date.now());
     if (path === 'tables') return tables(messages.length).map((t) => (empty ? { ...t, rows: 0, files: 0, hot_rows: 0 } : t));
     if (path === 'search') {

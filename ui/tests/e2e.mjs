@@ -111,6 +111,7 @@ await step('live: rate, chart and ledger', async () => {
   await t('ledger').waitFor();
   assert.match(await t('balance').innerText(), /^(Balanced|Not balanced)$/);
   await t('chart').locator('canvas').waitFor();
+  await t('bottleneck').locator('tbody tr').nth(3).waitFor();
   await page.waitForTimeout(400);
   await shot('live');
 });

@@ -5,6 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use lake::Engine;
+use serde::Serialize;
+use serde_json::Value;
+use stats::bottleneck::Report;
 use stats::prometheus::Gauge;
 use stats::rate::Window;
 use stats::{Board, Ledger, StoreTotals, Totals};
@@ -13,12 +16,39 @@ use tokio::sync::Semaphore;
 /// Queries that run at the same time; more wait.
 pub const QUERIES_AT_ONCE: usize = 4;
 
+/// One thing that lifts a limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Remedy {
+    /// What it does.
+    pub what: String,
+    /// The command; `None` where none can do it.
+    pub command: Option<String>,
+}
+
+/// Where the program's time goes, and what is its limit.
+#[derive(Debug, Clone, Serialize)]
+pub struct Bottleneck {
+    /// Over the last seconds.
+    #[serde(flatten)]
+    pub recent: Report,
+    /// What lifts its limit, best first; empty where no limit was reached.
+    pub remedies: Vec<Remedy>,
+    /// Since the start of the program.
+    pub since_start: Report,
+}
+
 /// Figures that only the program itself can measure.
 pub trait Probe: Send + Sync {
     /// Gauges for the metrics page.
     fn gauges(&self) -> Vec<Gauge>;
     /// The books of capture; `None` where nothing is captured.
     fn capture(&self) -> Option<tap::Ledger>;
+    /// The books of Loggregator; `None` where it is neither taken nor sent.
+    fn loggregator(&self) -> Option<loggregator::Ledger>;
+    /// Where its time goes.
+    fn bottleneck(&self) -> Bottleneck;
+    /// The open flows that carried most bytes, most first; none where nothing is captured.
+    fn live_flows(&self, limit: usize) -> Vec<tap::live::Now>;
     /// Why the program is not at its best, in sentences; empty when it is.
     fn complaints(&self) -> Vec<String>;
 }
@@ -101,6 +131,24 @@ impl App {
     pub fn ledger(&self) -> Ledger {
         let (store, shards) = self.figures();
         Ledger::new(store, &shards)
+    }
+
+    /// All books at once: those of capture and of Loggregator beside those of HEP, balanced when all of them are.
+    pub fn books(&self) -> Value {
+        let (capture, loggregator) = (self.probe.capture(), self.probe.loggregator());
+        let ledger = self.ledger();
+        let balanced = ledger.balanced
+            && capture.as_ref().is_none_or(|books| books.balanced)
+            && loggregator.as_ref().is_none_or(|books| books.balanced);
+        let mut books = serde_json::to_value(ledger).unwrap_or_default();
+        books["balanced"] = Value::Bool(balanced);
+        if let Some(capture) = capture {
+            books["capture"] = serde_json::to_value(capture).unwrap_or_default();
+        }
+        if let Some(loggregator) = loggregator {
+            books["loggregator"] = serde_json::to_value(loggregator).unwrap_or_default();
+        }
+        books
     }
 
     /// Notes what happened in the second that ends now. Call once a second.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{get, post};
 
-pub use app::{App, Probe};
+pub use app::{App, Bottleneck, Probe, Remedy};
 pub use routes::calls::render as call_json;
 pub use routes::openapi;
 
@@ -34,7 +34,9 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/api/health", get(routes::status::health))
         .route("/api/ledger", get(routes::status::ledger))
         .route("/api/rate", get(routes::status::rate))
+        .route("/api/bottleneck", get(routes::status::bottleneck))
         .route("/api/tables", get(routes::status::tables))
+        .route("/api/flows/live", get(routes::flows::live))
         .route("/api/sql", post(routes::query::sql))
         .route("/api/search", get(routes::query::search))
         .route("/api/calls/{call_id}", get(routes::calls::call))

@@ -12,7 +12,8 @@ mod config;
 pub mod doctor;
 
 pub use config::{
-    Api, Compression, ConfigError, Conflict, Data, Diff, Hep, IGNORED_ENV, Key, Kind, Lake, Log, LogFormat,
-    LogLevel, Machine, Memory, Node, Origin, Overrides, Place, Plan, Problem, Reload, SECTIONS, Secret,
-    SecretProblem, Section, Shutdown, Source, Threads, Warning, key, keys, reference, sample, without_ipv6,
+    Api, Compression, ConfigError, Conflict, Data, Diff, Egress, Hep, IGNORED_ENV, Key, Kind, Lake, Log,
+    LogFormat, LogLevel, Machine, Memory, Node, Origin, Overrides, Place, Plan, Problem, Reload, SECTIONS,
+    Secret, SecretProblem, Section, Shutdown, Source, Threads, Warning, key, keys, reference, sample,
+    without_ipv6,
 };

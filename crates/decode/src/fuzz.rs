@@ -72,6 +72,8 @@ fn fields(message: &Message<'_>, show: &mut impl FnMut(&[u8])) {
         for part in [Some(via.raw), via.transport, via.host, via.branch, via.received] {
             opt(part);
         }
+        let hop = message.hop().map(|hop| (hop.transport, hop.host, hop.branch));
+        assert_eq!(hop, Some((via.transport, via.host, via.branch)));
     }
     for header in message.headers() {
         opt(Some(header.name));

@@ -11,7 +11,10 @@ pub(crate) fn decimal(text: Text<'_>) -> Option<u32> {
 /// The same without white space around the digits.
 #[inline(always)]
 pub(crate) fn digits(digits: &[u8]) -> Option<u32> {
-    if digits.is_empty() || digits.len() > 9 {
+    if digits.is_empty() {
+        return None;
+    }
+    if digits.len() > 9 {
         return many_digits(digits);
     }
     let mut value = 0u32;
@@ -26,10 +29,10 @@ pub(crate) fn digits(digits: &[u8]) -> Option<u32> {
     Some(value)
 }
 
-/// The same for so many digits that they may not fit, and for none.
+/// The same for so many digits that they may not fit.
 #[cold]
 fn many_digits(digits: &[u8]) -> Option<u32> {
-    let mut value = digits.first().map(|_| 0u32)?;
+    let mut value = 0u32;
     for byte in digits {
         let digit = char::from(*byte).to_digit(10)?;
         value = value.checked_mul(10)?.checked_add(digit)?;

@@ -74,7 +74,7 @@ impl<'a> Text<'a> {
     /// The first `N` bytes of the piece and of what follows it where it is shorter.
     #[inline(always)]
     pub(crate) fn peek<const N: usize>(self) -> Option<&'a [u8; N]> {
-        self.whole.get(self.at..)?.first_chunk::<N>()
+        self.whole.get(self.at..self.at.wrapping_add(N))?.first_chunk::<N>()
     }
 
     #[inline(always)]

@@ -147,7 +147,7 @@ fn fields<'a>(row: &mut Row<'a>, message: &Message<'a>) {
         row.contact = [text(contact.uri.user), text(contact.uri.host)];
     }
     row.user_agent = text(message.user_agent());
-    if let Some(via) = message.via() {
+    if let Some(via) = message.hop() {
         row.via = [text(via.branch), text(via.host), text(via.transport)];
     }
     row.content_type = text(message.content_type());

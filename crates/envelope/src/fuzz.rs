@@ -1,7 +1,14 @@
 //! What must hold for any input: called by the fuzz targets and by stable tests over the same
 //! corpus. A function here panics when an invariant is broken.
 
-use crate::hep::{self, Frame, Hep};
+use std::collections::BTreeSet;
+
+use crate::{
+    dropsonde,
+    hep::{self, Frame, Hep},
+    loggregator::{self, Envelope, Identity, Message, Notices, Options, Value, counters, otlp, syslog},
+    protobuf::Reader,
+};
 
 /// Any bytes as a HEP packet, and its payload as SIP.
 pub fn hep(bytes: &[u8]) {
@@ -91,4 +98,97 @@ fn packets(stream: &[u8], step: usize) -> (Vec<usize>, bool) {
         }
         arrived = arrived.saturating_add(step).min(stream.len());
     }
+}
+
+/// Any bytes as a dropsonde envelope: what is taken becomes one envelope of version 2 that every
+/// receiver takes, with each tag once, and that one becomes envelopes of version 1 again.
+pub fn dropsonde(bytes: &[u8]) {
+    let Ok(v1) = dropsonde::open(bytes) else { return };
+    let identity = Identity { job: "a job".into(), ..Identity::default() };
+    for fix_instance_id in [false, true] {
+        let mut out = b"before".to_vec();
+        let written = loggregator::write_v1(&v1, &identity, &Options { fix_instance_id }, &mut out);
+        let batch = out.strip_prefix(b"before").unwrap_or_default();
+        assert_eq!(written.bytes, batch.len());
+        assert!(fix_instance_id || !written.notices.contains(Notices::INSTANCE_ID_FIXED));
+        let mut entries = loggregator::entries(batch);
+        let (first, second) = (entries.next(), entries.next());
+        assert!(second.is_none(), "one envelope becomes several");
+        let v2 = first.and_then(|entry| Envelope::parse(entry.ok()?).ok());
+        assert!(v2.is_some(), "the envelope cannot be read");
+        let Some(v2) = v2 else { return };
+        converted(&v1, &v2);
+        let reencoded = loggregator::to_v1(&v2, &mut Vec::new(), |again| {
+            let again = dropsonde::open(again).map(|again| again.event_type());
+            assert_eq!(again, Ok(v1.event_type()));
+        });
+        assert_eq!(reencoded, 1);
+        any_envelope(&v2);
+    }
+}
+
+fn converted(v1: &dropsonde::Envelope<'_>, v2: &Envelope<'_>) {
+    let keys: BTreeSet<&[u8]> = v2.tags().map(|(key, _)| key).collect();
+    assert_eq!(keys.len(), v2.tags().count(), "a tag comes twice");
+    for key in ["origin", "deployment", "job", "index", "ip", "__v1_type"] {
+        assert!(keys.contains(key.as_bytes()), "a tag is missing");
+    }
+    assert_eq!(v2.tag(b"__v1_type").and_then(dropsonde::event_type), Some(v1.event_type()));
+    assert_eq!(v2.timestamp, v1.timestamp.unwrap_or(0));
+    assert!(!matches!(v2.message, Message::None | Message::Event(_)));
+    assert_eq!(v2.deprecated_tags().count(), 0);
+}
+
+/// Any bytes as an `EnvelopeBatch`: each envelope that can be read is handed on, and written in every
+/// form that there is.
+pub fn loggregator(bytes: &[u8]) {
+    let mut entries = loggregator::entries(bytes);
+    for envelope in entries.by_ref().filter_map(|entry| Envelope::parse(entry.ok()?).ok()) {
+        any_envelope(&envelope);
+    }
+    assert!(entries.next().is_none());
+}
+
+fn any_envelope(envelope: &Envelope<'_>) {
+    let agent = [("agent".to_owned(), "tag".to_owned())];
+    let mut totals = counters::Totals::new(4, 0);
+    let mut out = Vec::new();
+    let received = loggregator::write_received(
+        envelope,
+        &agent,
+        |envelope| match &envelope.message {
+            Message::Counter(counter) => Some(totals.total(envelope, counter)),
+            _ => None,
+        },
+        &mut out,
+    );
+    assert_eq!(received.bytes, out.len());
+    let handed = loggregator::entries(&out).next().and_then(|entry| Envelope::parse(entry.ok()?).ok());
+    assert!(handed.is_some(), "what is handed on cannot be read");
+    let Some(handed) = handed else { return };
+    assert!(handed.tag(b"agent").is_some() && handed.deprecated_tags().count() == 0);
+    assert_eq!(handed.timestamp, envelope.timestamp);
+    if let Message::Counter(counter) = &handed.message {
+        assert!(counter.total != 0 || counter.delta == 0);
+    }
+    for (key, value) in envelope.deprecated_tags() {
+        assert!(value == Value::None || handed.tag(key).is_some());
+    }
+
+    let options = syslog::Options::default();
+    syslog::render(envelope, &options, &mut Vec::new(), |message| {
+        assert!(message.starts_with(b"<1") && message.ends_with(b"\n"));
+    });
+    let mut out = Vec::new();
+    otlp::put_metrics(envelope, &mut out);
+    otlp::put_log(envelope, 1, &mut out);
+    otlp::put_span(envelope, &mut out);
+    let mut request = Vec::new();
+    otlp::request(&out, &mut request);
+    let mut fields = Reader::new(&request);
+    while !fields.rest().is_empty() {
+        let read = fields.tag().and_then(|tag| fields.skip(tag.unwrap_or(0)));
+        assert!(read.is_ok(), "a field of OTLP cannot be read");
+    }
+    loggregator::to_v1(envelope, &mut Vec::new(), |v1| assert!(dropsonde::open(v1).is_ok()));
 }

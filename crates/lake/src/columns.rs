@@ -6,12 +6,13 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, BinaryViewArray, Int32Array, Int64Array, RecordBatch, TimestampMicrosecondArray,
-    builder::BinaryViewBuilder, new_null_array,
+    Array, ArrayRef, BinaryViewArray, Float64Array, Int32Array, Int64Array, RecordBatch,
+    TimestampMicrosecondArray, builder::BinaryViewBuilder, new_null_array,
 };
-use arrow_buffer::{NullBufferBuilder, ScalarBuffer};
+use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::SchemaRef;
 use mem::block::Shared;
+use mem::gaps::Gaps;
 use mem::views::{self, View, ViewSet};
 use model::table::{Kind, Table};
 
@@ -21,32 +22,37 @@ use crate::schema;
 #[derive(Debug)]
 struct Numbers<T> {
     values: Vec<T>,
-    nulls: NullBufferBuilder,
+    gaps: Gaps,
     capacity: usize,
 }
 
 impl<T: Copy + Default> Numbers<T> {
     fn new(capacity: usize) -> Self {
-        Self { values: Vec::new(), nulls: NullBufferBuilder::new(capacity), capacity }
+        Self { values: Vec::new(), gaps: Gaps::default(), capacity }
     }
 
-    #[inline]
     fn pad(&mut self, row: usize) {
-        let missing = row.saturating_sub(self.values.len());
-        if missing > 0 {
+        let from = self.values.len();
+        if from < row {
             self.values.resize(row, T::default());
-            self.nulls.append_n_nulls(missing);
+            self.gaps.note(from, row);
         }
     }
 
     #[inline]
     fn push(&mut self, row: usize, value: T) {
+        if self.values.len() != row || row == self.values.capacity() {
+            self.make_room(row);
+        }
+        self.values.push(value);
+    }
+
+    #[cold]
+    fn make_room(&mut self, row: usize) {
         if self.values.capacity() == 0 {
             self.values.reserve(self.capacity);
         }
         self.pad(row);
-        self.values.push(value);
-        self.nulls.append_non_null();
     }
 
     /// The values and their nulls, or nothing when no row set the column.
@@ -60,7 +66,7 @@ impl<T: Copy + Default> Numbers<T> {
         if values.len() < values.capacity() / 2 {
             values.shrink_to_fit();
         }
-        Some((values, self.nulls.finish()))
+        Some((values, self.gaps.take(rows)))
     }
 }
 
@@ -150,6 +156,12 @@ impl Columns {
         self.longs[column].push(self.rows, value);
     }
 
+    /// Sets a `Double` column of the current row; its bits wait among the longs, which are as wide.
+    #[inline]
+    pub fn double(&mut self, column: usize, value: f64) {
+        self.long(column, value.to_bits().cast_signed());
+    }
+
     /// Sets a `Bytes` column of the current row; the bytes are copied.
     pub fn bytes(&mut self, column: usize, value: &[u8]) {
         let row = self.rows;
@@ -221,6 +233,12 @@ impl Columns {
                     Kind::Long => match self.longs[at].take(rows) {
                         Some((values, nulls)) => Arc::new(Int64Array::new(ScalarBuffer::from(values), nulls)),
                         None => nothing.of(&arrow_schema::DataType::Int64, rows),
+                    },
+                    Kind::Double => match self.longs[at].take(rows) {
+                        Some((bits, nulls)) => {
+                            Arc::new(Float64Array::new(ScalarBuffer::from(Buffer::from_vec(bits)), nulls))
+                        }
+                        None => nothing.of(&arrow_schema::DataType::Float64, rows),
                     },
                     Kind::Time => match self.longs[at].take(rows) {
                         Some((values, nulls)) => Arc::new(

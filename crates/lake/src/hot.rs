@@ -112,6 +112,11 @@ impl HotSet {
         TableView { hot: state.batches.iter().cloned().collect(), files: Arc::clone(&state.files) }
     }
 
+    /// Batches that are not in files yet.
+    pub fn batches(&self) -> u64 {
+        self.lock().batches.len() as u64
+    }
+
     /// The books as of now.
     pub fn books(&self) -> Books {
         self.lock().books

@@ -23,4 +23,4 @@ pub use error::LakeError;
 pub use file::{Codec, FileOptions, LakeFile};
 pub use hot::{Books, FlushLimits, TableView};
 pub use sql::{Answer, Engine, EngineOptions, ScanReport};
-pub use store::{Lake, LakeOptions};
+pub use store::{Backlog, Lake, LakeOptions};

@@ -29,6 +29,7 @@ use delta_kernel_default_engine::parquet::DataFileMetadata;
 use delta_kernel_default_engine::storage::store_from_url;
 use delta_kernel_default_engine::{DefaultEngine, build_add_file_metadata};
 use model::table::Table;
+use stats::meter::{Meter, during};
 use url::Url;
 
 use crate::error::LakeError;
@@ -211,7 +212,8 @@ impl Log {
         let folder = self.folder.join("_delta_log");
         let entry = folder.join(format!("{:020}.json", self.snapshot.version()));
         for path in [&entry, &folder] {
-            File::open(path).and_then(|file| file.sync_all()).map_err(LakeError::io(path))?;
+            during(Meter::StoreSync, 1, || File::open(path).and_then(|file| file.sync_all()))
+                .map_err(LakeError::io(path))?;
         }
         Ok(())
     }

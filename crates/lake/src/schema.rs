@@ -22,6 +22,7 @@ pub fn arrow(table: &Table) -> SchemaRef {
                 Kind::Bytes => DataType::BinaryView,
                 Kind::Int => DataType::Int32,
                 Kind::Long => DataType::Int64,
+                Kind::Double => DataType::Float64,
             };
             Field::new(column.name, kind, at != 0)
         })
@@ -44,6 +45,7 @@ pub fn delta(table: &Table) -> delta_kernel::DeltaResult<Arc<StructType>> {
                 Kind::Bytes => DeltaType::BINARY,
                 Kind::Int => DeltaType::INTEGER,
                 Kind::Long => DeltaType::LONG,
+                Kind::Double => DeltaType::DOUBLE,
             };
             StructField::nullable(column.name, kind)
         })

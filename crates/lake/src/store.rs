@@ -16,9 +16,10 @@ use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
 use model::table::{TABLES, Table};
+use stats::meter::{Crew, Meter, MeterBoard, adopt, during};
 
 use crate::error::LakeError;
-use crate::file::{self, FileOptions};
+use crate::file::{self, FileOptions, FileWriter};
 use crate::hot::{Books, FlushLimits, HotBatch, HotSet, TableView};
 use crate::log::{Kernel, Log};
 
@@ -61,6 +62,18 @@ struct Shared {
     give_up_at: Mutex<Option<Instant>>,
     wake: (Mutex<()>, Condvar),
     failure: Mutex<Option<String>>,
+    meters: MeterBoard,
+}
+
+/// Rows that are not in files yet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Sealed batches, those that are being written among them.
+    pub batches: u64,
+    /// Memory that they keep in use.
+    pub bytes: u64,
+    /// The most that they may keep before [`Lake::append`] waits.
+    pub limit_bytes: u64,
 }
 
 /// A lake that is open for writing and reading.
@@ -126,13 +139,18 @@ impl Lake {
             give_up_at: Mutex::new(None),
             wake: (Mutex::new(()), Condvar::new()),
             failure: Mutex::new(None),
+            meters: MeterBoard::default(),
         });
         let writers = (0..shared.options.writers)
             .map(|number| {
                 let shared = Arc::clone(&shared);
+                let meters = shared.meters.thread(Crew::Writers);
                 std::thread::Builder::new()
                     .name(format!("writer-{number}"))
-                    .spawn(move || shared.write_loop())
+                    .spawn(move || {
+                        adopt(meters);
+                        shared.write_loop();
+                    })
                     .map_err(LakeError::io(&root))
             })
             .collect::<Result<Vec<_>, _>>()?;
@@ -178,6 +196,21 @@ impl Lake {
         self.shared.tables.iter().map(|open| (open.table, open.hot.books())).collect()
     }
 
+    /// Where the time of the threads that write files goes.
+    pub fn meters(&self) -> &MeterBoard {
+        &self.shared.meters
+    }
+
+    /// What waits to be written.
+    pub fn backlog(&self) -> Backlog {
+        let limit_bytes = self.shared.options.hot_limit_bytes as u64;
+        self.shared.tables.iter().fold(Backlog { limit_bytes, ..Backlog::default() }, |sum, open| Backlog {
+            batches: sum.batches + open.hot.batches(),
+            bytes: sum.bytes + open.hot.books().hot_bytes,
+            ..sum
+        })
+    }
+
     /// Why files cannot be written at present, if so.
     pub fn failure(&self) -> Option<String> {
         self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -209,6 +242,7 @@ impl Shared {
     }
 
     fn write_loop(&self) {
+        let mut writer = FileWriter::new(self.options.file);
         loop {
             let closing = self.closing.load(Ordering::Acquire);
             let everything = closing || self.everything.swap(false, Ordering::AcqRel);
@@ -217,7 +251,7 @@ impl Shared {
                 let claimed = open.hot.claim(&self.options.flush, everything);
                 if !claimed.is_empty() {
                     worked = true;
-                    self.write_until_done(open, &claimed);
+                    self.write_until_done(&mut writer, open, &claimed);
                 }
             }
             if worked {
@@ -243,9 +277,9 @@ impl Shared {
     }
 
     /// Writes claimed batches, trying again while the disk refuses; gives up only when closing.
-    fn write_until_done(&self, open: &OpenTable, claimed: &[Arc<HotBatch>]) {
+    fn write_until_done(&self, writer: &mut FileWriter, open: &OpenTable, claimed: &[Arc<HotBatch>]) {
         loop {
-            match self.write(open, claimed) {
+            match self.write(writer, open, claimed) {
                 Ok(()) => {
                     let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
                     if failure.is_some() {
@@ -261,7 +295,7 @@ impl Shared {
                 tracing::error!(table = open.table.name, rows, "rows could not be written and are lost");
                 return;
             }
-            std::thread::sleep(RETRY_PAUSE);
+            during(Meter::StoreRetry, 1, || std::thread::sleep(RETRY_PAUSE));
         }
     }
 
@@ -275,17 +309,25 @@ impl Shared {
         *failure = Some(error.to_string());
     }
 
-    fn write(&self, open: &OpenTable, claimed: &[Arc<HotBatch>]) -> Result<(), LakeError> {
+    fn write(
+        &self,
+        writer: &mut FileWriter,
+        open: &OpenTable,
+        claimed: &[Arc<HotBatch>],
+    ) -> Result<(), LakeError> {
         let rows: Vec<&RecordBatch> = claimed.iter().map(|batch| &batch.rows).collect();
-        let files = file::write(open.table, &open.folder, &rows, &self.options.file)?;
-        let mut log = open.log.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = log.append(&files) {
-            file::remove(&files);
-            return Err(error);
-        }
-        // Still under the log's lock, so that files appear in the order of their commits.
-        open.hot.commit(claimed, &files);
-        Ok(())
+        let count = rows.iter().map(|batch| batch.num_rows() as u64).sum();
+        let files = during(Meter::StoreEncode, count, || writer.write(open.table, &open.folder, &rows))?;
+        during(Meter::StoreCommit, files.len() as u64, || {
+            let mut log = open.log.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Err(error) = log.append(&files) {
+                file::remove(&files);
+                return Err(error);
+            }
+            // Still under the log's lock, so that files appear in the order of their commits.
+            open.hot.commit(claimed, &files);
+            Ok(())
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use mem::block::Block;
 use mem::pool::Pool;
-use stats::{Counter, ShardCounters};
+use stats::{Counter, Meter, ShardCounters};
 
 use crate::udp::drops::DropWatch;
 use crate::{Sink, Stop};
@@ -100,6 +100,13 @@ impl<S: Sink> Desk<'_, S> {
 
     #[cold]
     fn next_block(&mut self) -> bool {
+        let stage = self.counters.meters.enter(Meter::HepHeld);
+        let found = self.wait_for_block();
+        self.counters.meters.enter(stage);
+        found
+    }
+
+    fn wait_for_block(&mut self) -> bool {
         // The old block may be the one that comes back.
         self.blocks.current = None;
         loop {
@@ -116,6 +123,7 @@ impl<S: Sink> Desk<'_, S> {
                 return false;
             }
             self.counters.add(Counter::BlockWaits, 1);
+            self.counters.meters.batch(Meter::HepHeld, 1);
             self.blocks.pool.wait(WAIT_STEP);
             self.watch.refresh(self.counters);
             self.sink.batch_end(unix_ns(), self.counters);

@@ -12,7 +12,7 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use mem::pool::Pool;
-use stats::ShardCounters;
+use stats::{Meter, ShardCounters};
 
 use crate::blocks::{Blocks, Desk, Patience, unix_ns};
 use crate::sys::poll::{Events, Poller};
@@ -213,11 +213,14 @@ impl Shard {
         let mut swept = ticked;
         while !stop.is_set() {
             self.poller.wait(&mut events, self.config.tick)?;
+            self.counters.meters.enter(Meter::HepReceive);
             let may_linger = self.turn(&events, sink, &mut patience);
             let now = Instant::now();
             if now - ticked >= self.config.tick {
                 ticked = now;
                 self.watch.refresh(&mut self.counters);
+                let (used, all) = (self.blocks.pool().in_use(), self.blocks.pool().capacity());
+                self.counters.meters.queue(Meter::HepHeld, used as u64, all as u64);
             }
             if now - swept >= SWEEP {
                 swept = now;
@@ -279,6 +282,7 @@ impl Shard {
 
     fn end_batch<S: Sink>(&mut self, sink: &mut S) {
         sink.batch_end(unix_ns(), &mut self.counters);
+        self.counters.meters.enter(Meter::HepWait);
         self.counters.publish();
     }
 

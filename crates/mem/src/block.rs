@@ -139,6 +139,21 @@ impl Shared {
         if end <= self.inner.frozen.load(Ordering::Acquire) { u32::try_from(at).ok() } else { None }
     }
 
+    /// Where `bytes` starts within the block, as [`range_of`](Self::range_of) says, and the sixteen bytes
+    /// from there on in memory's order, unless the frozen part ends before.
+    #[inline]
+    pub fn locate(&self, bytes: &[u8]) -> Option<(u32, Option<u128>)> {
+        let at = bytes.as_ptr().addr().checked_sub(self.inner.memory.address())?;
+        let frozen = self.inner.frozen();
+        if at > frozen.len() || bytes.len() > frozen.len() - at {
+            return None;
+        }
+        let head =
+            frozen.get(at..).and_then(|rest| rest.first_chunk()).map(|head| u128::from_le_bytes(*head));
+        // A block is smaller than 2 GiB, so an offset within it fits.
+        Some((at as u32, head))
+    }
+
     /// Whether both handles are to the same block.
     pub fn same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)

@@ -12,9 +12,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::StringViewArray;
 use arrow_array::builder::make_view;
-use arrow_buffer::{Buffer, NullBufferBuilder, ScalarBuffer};
+use arrow_buffer::{Buffer, ScalarBuffer};
 
 use crate::block::Shared;
+use crate::gaps::Gaps;
 
 /// The longest value that a view holds by itself.
 const INLINE: usize = 12;
@@ -47,33 +48,38 @@ enum Source {
 #[derive(Debug)]
 struct ViewColumn {
     views: Vec<u128>,
-    nulls: NullBufferBuilder,
+    gaps: Gaps,
     capacity: usize,
 }
 
 impl ViewColumn {
     fn new(capacity: usize) -> Self {
-        Self { views: Vec::new(), nulls: NullBufferBuilder::new(capacity), capacity }
+        Self { views: Vec::new(), gaps: Gaps::default(), capacity }
     }
 
     /// Brings the column to `row` values, the missing ones null.
-    #[inline]
     fn pad(&mut self, row: usize) {
-        let missing = row.saturating_sub(self.views.len());
-        if missing > 0 {
+        let from = self.views.len();
+        if from < row {
             self.views.resize(row, 0);
-            self.nulls.append_n_nulls(missing);
+            self.gaps.note(from, row);
         }
     }
 
     #[inline]
     fn push(&mut self, row: usize, view: u128) {
+        if self.views.len() != row || row == self.views.capacity() {
+            self.make_room(row);
+        }
+        self.views.push(view);
+    }
+
+    #[cold]
+    fn make_room(&mut self, row: usize) {
         if self.views.capacity() == 0 {
             self.views.reserve(self.capacity);
         }
         self.pad(row);
-        self.views.push(view);
-        self.nulls.append_non_null();
     }
 }
 
@@ -159,12 +165,12 @@ impl ViewSet {
     #[inline]
     fn view_of(&mut self, bytes: &[u8]) -> u128 {
         if let Some((block, index)) = &self.current
-            && let Some(at) = block.range_of(bytes)
+            && let Some((at, head)) = block.locate(bytes)
         {
-            if let Some(view) = view_within(block.frozen(), at, bytes.len(), *index) {
-                return view;
-            }
-            return make_view(bytes, *index, at);
+            return match head {
+                Some(head) => view_within(head, at, bytes.len(), *index),
+                None => make_view(bytes, *index, at),
+            };
         }
         if bytes.len() <= INLINE { make_view(bytes, 0, 0) } else { self.copy(bytes) }
     }
@@ -217,12 +223,12 @@ impl ViewSet {
                     return nothing.get_or_insert_with(|| StringViewArray::new_null(rows)).clone();
                 }
                 column.pad(rows);
+                let nulls = column.gaps.take(column.views.len());
                 let mut views = std::mem::take(&mut column.views);
                 // Batches sealed for their age have few rows, and room for many must not stay with them.
                 if views.len() < views.capacity() / 2 {
                     views.shrink_to_fit();
                 }
-                let nulls = column.nulls.finish();
                 // A column of short values needs none of the buffers; not keeping them lets the blocks
                 // go as soon as the columns that do need them are gone.
                 let inline = views.iter().all(|view| *view as u32 as usize <= INLINE);
@@ -251,19 +257,16 @@ impl ViewSet {
     }
 }
 
-/// The view of `length` bytes at `at` within a block: built from one load of sixteen bytes, whatever the
-/// length. `None` where fewer than that many bytes follow.
+/// The view of `length` bytes at `at` within a block, which begin with `head`: built from one load of
+/// sixteen bytes, whatever the length.
 #[inline]
-fn view_within(block: &[u8], at: u32, length: usize, index: u32) -> Option<u128> {
-    let start = at as usize;
-    let head: [u8; 16] = block.get(start..start.checked_add(16)?)?.try_into().ok()?;
-    let head = u128::from_le_bytes(head);
+fn view_within(head: u128, at: u32, length: usize, index: u32) -> u128 {
     if length <= INLINE {
         let mask = (1u128 << (8 * length)) - 1;
-        return Some(length as u128 | (head & mask) << 32);
+        return length as u128 | (head & mask) << 32;
     }
     let prefix = head & u128::from(u32::MAX);
-    Some(length as u32 as u128 | prefix << 32 | u128::from(index) << 64 | u128::from(at) << 96)
+    length as u32 as u128 | prefix << 32 | u128::from(index) << 64 | u128::from(at) << 96
 }
 
 /// Whether the values of `arrays` fill so little of the buffers they hold that copying them is cheaper
@@ -335,6 +338,25 @@ mod tests {
             // The library's own check of every view.
             array.to_data().validate_full().unwrap();
             places.for_each(|at| assert_eq!(array.value(at), &frozen[at..at + length]));
+        }
+    }
+
+    #[test]
+    fn every_pattern_of_rows_set_reads_back() {
+        for pattern in 0u32..1 << 9 {
+            let mut set = ViewSet::new(1, 2);
+            let expected: Vec<_> = (0..9).map(|row| (pattern >> row & 1 == 1).then_some("x")).collect();
+            for (row, value) in expected.iter().enumerate() {
+                if let Some(value) = value {
+                    set.push(0, row, value);
+                }
+            }
+            let arrays = set.finish(9);
+            assert!(arrays[0].iter().eq(expected.iter().copied()), "{pattern:b}");
+            assert_eq!(arrays[0].null_count(), 9 - pattern.count_ones() as usize);
+            // Nothing of it is left in the next batch.
+            set.push(0, 0, "y");
+            assert_eq!(set.finish(1)[0].null_count(), 0);
         }
     }
 

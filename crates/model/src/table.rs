@@ -14,6 +14,8 @@ pub enum Kind {
     Int,
     /// A signed 64-bit number; holds every u32 of the wire.
     Long,
+    /// An IEEE 754 double.
+    Double,
 }
 
 /// One column.
@@ -252,8 +254,72 @@ table! { flows, FLOWS, "flows", "One TCP or UDP flow, both directions.",
     ATTRIBUTES "attributes" Text "What the flow told about itself as a JSON object: server name, ALPN, JA4...";
 }
 
+table! { logs, LOGS, "logs", "One log line of an application or component, in the shape of OpenTelemetry's log records.",
+    TS "ts" Time "When it was written.";
+    SEVERITY "severity" Text "INFO for standard output, ERROR for standard error.";
+    SEVERITY_NUMBER "severity_number" Int "OpenTelemetry's number of it: 9 or 17.";
+    BODY "body" Text "The line; bytes that are not UTF-8 are written as \\xHH.";
+    BODY_RAW "body_raw" Bytes "The exact bytes, only where body is not them.";
+    SOURCE_ID "source_id" Text bloom "Application or component that wrote it.";
+    INSTANCE_ID "instance_id" Text "Which instance of it.";
+    TRACE_ID "trace_id" Text bloom "Trace that it belongs to.";
+    SPAN_ID "span_id" Text "Span that it belongs to.";
+    SOURCE_TYPE "source_type" Text "Part of the platform that speaks: APP, RTR, CELL, API...";
+    ORIGIN "origin" Text "Program that emitted it.";
+    DEPLOYMENT "deployment" Text "Deployment of that program.";
+    JOB "job" Text "Its job.";
+    INDEX "index" Text "Which instance of the job.";
+    IP "ip" Text "Its machine's address.";
+    EVENT_TYPE "event_type" Text "Dropsonde's event type where it came as version 1; `event` for an event.";
+    RECEIVED "received" Time "When this machine received it.";
+    ATTRIBUTES "attributes" Text "The other tags as a JSON object.";
+}
+
+table! { metrics, METRICS, "metrics", "One value of one metric at one moment, in the shape of OpenTelemetry's number data points.",
+    TS "ts" Time "When it was measured.";
+    NAME "name" Text bloom "Its name.";
+    KIND "kind" Text "sum for a counter, which only grows; gauge for a value that goes up and down.";
+    VALUE "value" Double "Its value; of a counter the total.";
+    DELTA "delta" Long "By how much a counter grew.";
+    UNIT "unit" Text "Unit of the value.";
+    SOURCE_ID "source_id" Text bloom "Application or component that is measured.";
+    INSTANCE_ID "instance_id" Text "Which instance of it.";
+    ORIGIN "origin" Text "Program that emitted it.";
+    DEPLOYMENT "deployment" Text "Deployment of that program.";
+    JOB "job" Text "Its job.";
+    INDEX "index" Text "Which instance of the job.";
+    IP "ip" Text "Its machine's address.";
+    EVENT_TYPE "event_type" Text "Dropsonde's event type where it came as version 1.";
+    RECEIVED "received" Time "When this machine received it.";
+    ATTRIBUTES "attributes" Text "The other tags as a JSON object.";
+}
+
+table! { spans, SPANS, "spans", "One timed operation, in the shape of OpenTelemetry's spans.",
+    TS "ts" Time "When it began.";
+    ENDED "ended" Time "When it ended.";
+    DURATION_NS "duration_ns" Long "From one to the other, nanoseconds.";
+    NAME "name" Text "Its name; http for a request that a router served.";
+    KIND "kind" Text "client or server, where it says so.";
+    STATUS_CODE "status_code" Int "Status code of an HTTP request.";
+    METHOD "method" Text "Method of an HTTP request.";
+    URI "uri" Text "What an HTTP request asked for.";
+    TRACE_ID "trace_id" Text bloom "Trace that it belongs to.";
+    SPAN_ID "span_id" Text "Its own id.";
+    PARENT_SPAN_ID "parent_span_id" Text "The span that caused it.";
+    SOURCE_ID "source_id" Text bloom "Application or component that did it.";
+    INSTANCE_ID "instance_id" Text "Which instance of it.";
+    ORIGIN "origin" Text "Program that emitted it.";
+    DEPLOYMENT "deployment" Text "Deployment of that program.";
+    JOB "job" Text "Its job.";
+    INDEX "index" Text "Which instance of the job.";
+    IP "ip" Text "Its machine's address.";
+    EVENT_TYPE "event_type" Text "Dropsonde's event type where it came as version 1.";
+    RECEIVED "received" Time "When this machine received it.";
+    ATTRIBUTES "attributes" Text "The other tags as a JSON object.";
+}
+
 /// Every table of the lake.
-pub static TABLES: &[&Table] = &[&SIP, &HEP, &ROUNDTRIPS, &FLOWS];
+pub static TABLES: &[&Table] = &[&SIP, &HEP, &ROUNDTRIPS, &FLOWS, &LOGS, &METRICS, &SPANS];
 
 /// The table of a name.
 pub fn by_name(name: &str) -> Option<&'static Table> {

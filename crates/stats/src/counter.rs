@@ -46,6 +46,9 @@ counters! {
     RowsRoundtrips, "rows_roundtrips_total", "Rows made for the table roundtrips.";
     RowsCapturedSip, "rows_captured_sip_total", "Rows made for the table sip of messages seen on the wire.";
     RowsFlows, "rows_flows_total", "Rows made for the table flows.";
+    RowsLogs, "rows_logs_total", "Rows made for the table logs.";
+    RowsMetrics, "rows_metrics_total", "Rows made for the table metrics.";
+    RowsSpans, "rows_spans_total", "Rows made for the table spans.";
     Batches, "rows_batches_total", "Batches sealed and handed to the lake.";
     HandedOver, "rows_handed_over_total", "Rows in those batches.";
     NoticeTrailingBytes, "notice_trailing_bytes_total", "HEP packets followed by bytes beyond their length.";

@@ -54,6 +54,12 @@ pub struct Out {
     pub captured_sip: u64,
     /// Rows of `flows`, which capture makes.
     pub flows: u64,
+    /// Rows of `logs`, which Loggregator's envelopes make.
+    pub logs: u64,
+    /// Rows of `metrics`, which they make.
+    pub metrics: u64,
+    /// Rows of `spans`, which they make.
+    pub spans: u64,
     /// All of them.
     pub total: u64,
 }
@@ -135,16 +141,19 @@ impl Ledger {
     /// Draws up the books. `store` must have been read before `shards`.
     pub fn new(store: StoreTotals, shards: &Totals) -> Self {
         let input = input(shards);
-        let [sip, hep, roundtrips, flows, captured_sip] = [
+        let [sip, hep, roundtrips, flows, captured_sip, logs, metrics, spans] = [
             Counter::RowsSip,
             Counter::RowsHep,
             Counter::RowsRoundtrips,
             Counter::RowsFlows,
             Counter::RowsCapturedSip,
+            Counter::RowsLogs,
+            Counter::RowsMetrics,
+            Counter::RowsSpans,
         ]
         .map(|counter| shards.get(counter));
-        let total = sip + hep + roundtrips + flows + captured_sip;
-        let out = Out { sip, hep, roundtrips, captured_sip, flows, total };
+        let total = sip + hep + roundtrips + flows + captured_sip + logs + metrics + spans;
+        let out = Out { sip, hep, roundtrips, captured_sip, flows, logs, metrics, spans, total };
         // What the store lost was a row before, so it is not lost a second time on the way in.
         let lost_before_rows = shards.drops();
         let drops_total = lost_before_rows + store.dropped;

@@ -2,58 +2,22 @@
 //!
 //! A shard owns a [`ShardCounters`] and adds to plain integers. Once per batch it publishes a copy into
 //! its page of the [`Board`]; readers take the page under a sequence number, so that the figures of one
-//! shard always belong together (a sequence lock after Boehm, "Can seqlocks get along with programming
-//! language memory models?", 2012, with every word an atomic, hence no `unsafe`).
+//! shard always belong together. Beside them goes a second page: where the shard's time went ([`Meters`]).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use crate::counter::{Counter, SLOTS, drop_slot};
+use crate::meter::{Crew, MeterBoard, Meters};
+use crate::page::Page;
 use crate::reason::DropReason;
-
-/// One shard's published figures.
-#[derive(Debug)]
-struct Page {
-    version: AtomicU64,
-    slots: [AtomicU64; SLOTS],
-}
-
-impl Page {
-    fn new() -> Self {
-        Self { version: AtomicU64::new(0), slots: std::array::from_fn(|_| AtomicU64::new(0)) }
-    }
-
-    fn write(&self, values: &[u64; SLOTS]) {
-        let version = self.version.load(Ordering::Relaxed);
-        self.version.store(version + 1, Ordering::Relaxed);
-        fence(Ordering::Release);
-        for (slot, value) in self.slots.iter().zip(values) {
-            slot.store(*value, Ordering::Relaxed);
-        }
-        self.version.store(version + 2, Ordering::Release);
-    }
-
-    fn read(&self) -> [u64; SLOTS] {
-        loop {
-            let before = self.version.load(Ordering::Acquire);
-            let mut values = [0; SLOTS];
-            for (value, slot) in values.iter_mut().zip(&self.slots) {
-                *value = slot.load(Ordering::Relaxed);
-            }
-            fence(Ordering::Acquire);
-            if before.is_multiple_of(2) && before == self.version.load(Ordering::Relaxed) {
-                return values;
-            }
-            std::hint::spin_loop();
-        }
-    }
-}
 
 /// The counters of one shard: written by that shard alone.
 #[derive(Debug)]
 pub struct ShardCounters {
     values: [u64; SLOTS],
-    page: Arc<Page>,
+    page: Arc<Page<SLOTS>>,
+    /// Where this thread's time goes.
+    pub meters: Meters,
 }
 
 impl ShardCounters {
@@ -90,21 +54,37 @@ impl ShardCounters {
     /// Makes everything counted so far visible, all figures at once. Call once per batch.
     pub fn publish(&self) {
         self.page.write(&self.values);
+        self.meters.publish();
     }
 }
 
 /// Where shards publish and readers look.
 #[derive(Debug, Clone, Default)]
 pub struct Board {
-    pages: Arc<std::sync::Mutex<Vec<Arc<Page>>>>,
+    pages: Arc<std::sync::Mutex<Vec<Arc<Page<SLOTS>>>>>,
+    meters: MeterBoard,
 }
 
 impl Board {
     /// Adds a shard. Its counters live as long as the board, also after the shard ended.
     pub fn shard(&self) -> ShardCounters {
+        self.member(Crew::Shards)
+    }
+
+    /// Adds a capture thread, by the same rules.
+    pub fn capture(&self) -> ShardCounters {
+        self.member(Crew::Capture)
+    }
+
+    fn member(&self, crew: Crew) -> ShardCounters {
         let page = Arc::new(Page::new());
         self.lock().push(Arc::clone(&page));
-        ShardCounters { values: [0; SLOTS], page }
+        ShardCounters { values: [0; SLOTS], page, meters: self.meters.thread(crew) }
+    }
+
+    /// Where the time of these threads went.
+    pub fn meters(&self) -> &MeterBoard {
+        &self.meters
     }
 
     /// The sum over all shards, each of them as of its last publication.
@@ -118,7 +98,7 @@ impl Board {
         Totals { values: sum }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Page>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Page<SLOTS>>>> {
         self.pages.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

@@ -90,6 +90,19 @@ fn attributes(fields: &Fields, to: &mut Vec<u8>) {
     to.extend_from_slice(if separator == b'{' { b"{}" } else { b"}" });
 }
 
+/// Appends an object of texts.
+pub fn object<'a>(entries: impl Iterator<Item = (&'a [u8], &'a [u8])>, to: &mut Vec<u8>) {
+    let mut separator = b'{';
+    for (key, value) in entries {
+        to.push(separator);
+        separator = b',';
+        string(key, to);
+        to.push(b':');
+        string(value, to);
+    }
+    to.extend_from_slice(if separator == b'{' { b"{}" } else { b"}" });
+}
+
 /// Appends a JSON string; bytes that are not UTF-8 are written as `\xHH` (so `\\xHH` in JSON).
 fn string(bytes: &[u8], to: &mut Vec<u8>) {
     to.push(b'"');

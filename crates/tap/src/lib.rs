@@ -16,6 +16,8 @@ pub mod detect;
 pub mod fuzz;
 pub mod json;
 mod ledger;
+pub mod live;
+pub mod media;
 pub mod replay;
 mod row;
 mod talk;
@@ -95,6 +97,10 @@ pub(crate) struct Side<S> {
     pub(crate) answer_timeout_ns: i64,
     /// When the first frame was seen.
     pub(crate) started: Option<Nanos>,
+    /// The calls of all threads, where media are to be named.
+    pub(crate) calls: Option<media::Lane>,
+    /// Where open flows are shown.
+    pub(crate) show: Option<live::Show>,
 }
 
 impl<S: Sink> Tap<S> {
@@ -110,8 +116,22 @@ impl<S: Sink> Tap<S> {
                 counters: Counters::default(),
                 answer_timeout_ns: options.answer_timeout_ns,
                 started: None,
+                calls: None,
+                show: None,
             },
         }
+    }
+
+    /// Names media by what any thread heard of their calls, and tells what is heard here. For live capture: what a
+    /// file shows must not depend on the order of threads. Whoever gives it calls [`tick`](Self::tick) before every
+    /// wait.
+    pub fn share_calls(&mut self, calls: &media::Calls) {
+        self.side.calls = Some(calls.lane());
+    }
+
+    /// Shows up to `flows` open flows to other threads from now on.
+    pub fn show_flows(&mut self, flows: usize) -> live::Flows {
+        self.side.show.insert(live::Show::new(flows)).flows()
     }
 
     /// Takes one frame.
@@ -129,11 +149,15 @@ impl<S: Sink> Tap<S> {
     /// Ends what is overdue at a time of the source.
     pub fn tick(&mut self, now: Nanos) {
         self.flows.tick(now, &mut self.side);
+        self.side.end_batch(now);
     }
 
     /// Ends every flow: the source has no more frames.
     pub fn finish(&mut self) {
         self.flows.finish(&mut self.side);
+        if let Some(calls) = &mut self.side.calls {
+            calls.leave();
+        }
     }
 
     /// The figures of this tap, for the books.
@@ -180,8 +204,8 @@ impl<S: Sink> Tap<S> {
 impl<S: Sink> flow::Consumer for Side<S> {
     type State = Talk;
 
-    fn open(&mut self, _: &Flow, _: Nanos) -> Talk {
-        Talk::default()
+    fn open(&mut self, flow: &Flow, _: Nanos) -> Talk {
+        Talk::new(self.show.as_mut().and_then(|show| show.open(flow)))
     }
 
     fn bytes(&mut self, flow: &Flow, talk: &mut Talk, dir: Dir, bytes: &[u8], arrival: Arrival) {

@@ -104,7 +104,8 @@ fn roundtrip_cells<'a>(
     some(c::RESPONSE_BYTES, row.response.filter(|part| part.last.is_some()).map(bytes));
     some(c::TRACE_ID, text(Name::TraceId));
     some(c::SPAN_ID, text(Name::SpanId));
-    some(c::CALL_ID, text(Name::Attribute("sip.call_id")));
+    let of_media = || about.call_id().map(Cell::Text);
+    some(c::CALL_ID, text(Name::Attribute("sip.call_id")).or_else(of_media));
     some(c::VLAN, flow.vlan.map(|id| Cell::Int(i64::from(id))));
     some(c::NOTICES, (row.notices != 0).then_some(Cell::Notices(row.notices)));
     some(c::ATTRIBUTES, has_attributes(&row.fields).then_some(Cell::Attributes(&row.fields)));

@@ -1,9 +1,10 @@
 //! What is known of one flow above TCP and UDP: first its protocol, then its decoder and its pairing.
 
 use crate::detect::{Candidates, Found, Hint, PROBE_BYTES, PROBE_PIECES};
+use crate::live::Shown;
 use crate::{Side, Sink};
 use correlate::{Asking, Pairs};
-use decode::{Driver, Event, Fields, Input, Protocol, Shape, Start};
+use decode::{Driver, Event, Fields, Input, Name, Protocol, Shape, Start, Value};
 use flow::{End, Flow, Seen};
 use model::{Arrival, Dir, Nanos, Transport};
 
@@ -30,12 +31,28 @@ pub struct About {
     pub last_error: Option<&'static str>,
 }
 
+/// The fact that names a call.
+const CALL_ID: Name = Name::Attribute("sip.call_id");
+
+impl About {
+    /// The call that a flow of media belongs to.
+    pub fn call_id(&self) -> Option<&[u8]> {
+        match self.facts.find(CALL_ID) {
+            Some(Value::Text(range)) => Some(self.facts.text(range)),
+            _ => None,
+        }
+    }
+}
+
 /// Facts that a flow keeps at most.
 const MAX_FACTS: usize = 32;
 
 /// One flow. Small until it speaks.
 #[derive(Debug, Default)]
-pub struct Talk(State);
+pub struct Talk {
+    state: State,
+    shown: Option<Shown>,
+}
 
 #[derive(Debug, Default)]
 enum State {
@@ -80,6 +97,22 @@ struct Speaking {
 }
 
 impl Talk {
+    pub(crate) fn new(shown: Option<Shown>) -> Self {
+        Self { state: State::Silent, shown }
+    }
+
+    /// Brings what others see of the flow up to date.
+    #[inline]
+    fn show<S>(&mut self, side: &mut Side<S>, flow: &Flow) {
+        let Self { state, shown } = self;
+        if let (Some(show), Some(shown)) = (&mut side.show, shown) {
+            show.carried(shown, flow, || match state {
+                State::Speaking(speaking) => speaking.about.protocol,
+                _ => None,
+            });
+        }
+    }
+
     pub(crate) fn bytes<S: Sink>(
         &mut self,
         side: &mut Side<S>,
@@ -88,7 +121,8 @@ impl Talk {
         bytes: &[u8],
         arrival: Arrival,
     ) {
-        match &mut self.0 {
+        self.show(side, flow);
+        match &mut self.state {
             State::Speaking(speaking) => {
                 speaking.driver.bytes(&flow.tuple, dir, bytes, arrival, &mut side.out);
                 speaking.settle(side, flow, arrival.time);
@@ -108,7 +142,8 @@ impl Talk {
         bytes: &[u8],
         arrival: Arrival,
     ) {
-        match &mut self.0 {
+        self.show(side, flow);
+        match &mut self.state {
             State::Speaking(speaking) => {
                 speaking.driver.datagram(&flow.tuple, dir, bytes, arrival, &mut side.out);
                 speaking.settle(side, flow, arrival.time);
@@ -128,7 +163,7 @@ impl Talk {
         missing: u64,
         time: Nanos,
     ) {
-        match &mut self.0 {
+        match &mut self.state {
             State::Speaking(speaking) => {
                 speaking.driver.gap(&flow.tuple, dir, time, missing, &mut side.out);
                 speaking.settle(side, flow, time);
@@ -140,13 +175,13 @@ impl Talk {
                 listening.candidates = Candidates::all(&flow.tuple);
                 listening.gap = true;
             }
-            State::Silent => self.0 = State::Missed,
+            State::Silent => self.state = State::Missed,
             State::Missed | State::Ignored => {}
         }
     }
 
     pub(crate) fn eof<S: Sink>(&mut self, side: &mut Side<S>, flow: &Flow, dir: Dir, time: Nanos) {
-        if let State::Speaking(speaking) = &mut self.0 {
+        if let State::Speaking(speaking) = &mut self.state {
             speaking.driver.eof(&flow.tuple, dir, time, &mut side.out);
             speaking.settle(side, flow, time);
         }
@@ -154,10 +189,14 @@ impl Talk {
 
     pub(crate) fn close<S: Sink>(self, side: &mut Side<S>, flow: &Flow, end: End) {
         let mut about = About::default();
-        match self.0 {
+        if let (Some(show), Some(shown)) = (&mut side.show, self.shown) {
+            show.close(shown);
+        }
+        match self.state {
             State::Speaking(mut speaking) => {
                 speaking.driver.finish(ended(end), &mut side.out);
                 speaking.settle(side, flow, flow.last);
+                side.name(flow, &mut speaking.about, flow.last);
                 let Speaking { pairs, about, .. } = &mut *speaking;
                 let Side { pool, sink, counters, .. } = side;
                 pairs.close(reason(end), pool, &mut |row| {
@@ -180,7 +219,7 @@ impl Talk {
 
     /// What the flow is, once it speaks.
     pub fn about(&self) -> Option<&About> {
-        match &self.0 {
+        match &self.state {
             State::Speaking(speaking) => Some(&speaking.about),
             _ => None,
         }
@@ -191,21 +230,21 @@ impl Talk {
         if bytes.is_empty() {
             return;
         }
-        if matches!(self.0, State::Silent | State::Missed) {
-            let gap = matches!(self.0, State::Missed);
-            match side.detector.hint(&flow.tuple, arrival.time) {
+        if matches!(self.state, State::Silent | State::Missed) {
+            let gap = matches!(self.state, State::Missed);
+            match side.hint(flow, arrival.time) {
                 Hint::Excluded => {
-                    self.0 = State::Ignored;
+                    self.state = State::Ignored;
                     return side.unknown(bytes);
                 }
                 Hint::Forced(protocol) => {
                     let mut speaking = Speaking::open(side, flow, protocol, gap);
                     speaking.piece(side, flow, dir, bytes, arrival);
-                    self.0 = State::Speaking(speaking);
+                    self.state = State::Speaking(speaking);
                     return;
                 }
                 hint => {
-                    self.0 = State::Listening(Box::new(Listening {
+                    self.state = State::Listening(Box::new(Listening {
                         hint,
                         candidates: Candidates::all(&flow.tuple),
                         pieces: 0,
@@ -217,12 +256,12 @@ impl Talk {
                 }
             }
         }
-        let State::Listening(listening) = &mut self.0 else { return };
+        let State::Listening(listening) = &mut self.state else { return };
         match listening.hear(flow, dir, bytes, arrival) {
             Found::More => {}
             Found::Nothing => {
                 side.unknown(&listening.held);
-                self.0 = State::Ignored;
+                self.state = State::Ignored;
             }
             Found::This(protocol) => {
                 let mut speaking = Speaking::open(side, flow, protocol, listening.gap);
@@ -232,7 +271,7 @@ impl Talk {
                     speaking.piece(side, flow, piece.dir, held, piece.arrival);
                     start = piece.end;
                 }
-                self.0 = State::Speaking(speaking);
+                self.state = State::Speaking(speaking);
             }
         }
     }
@@ -348,6 +387,9 @@ impl Speaking {
     fn settle<S: Sink>(&mut self, side: &mut Side<S>, flow: &Flow, time: Nanos) {
         let Self { driver, pairs, about } = self;
         about.protocol = Some(driver.protocol());
+        if !side.out.events().is_empty() {
+            side.name(flow, about, time);
+        }
         if driver.errors() > about.errors {
             if let Some(error) = driver.last_error() {
                 side.counters.decode_error(error.what);
@@ -359,7 +401,7 @@ impl Speaking {
                 side.counters.given_up = side.counters.given_up.saturating_add(1);
             }
         }
-        let Side { out, pool, sink, counters, answer_timeout_ns, .. } = side;
+        let Side { out, pool, sink, counters, answer_timeout_ns, calls, .. } = side;
         for event in out.events() {
             match event {
                 Event::Flow { fields } if about.facts.entries().len() < MAX_FACTS => {
@@ -371,7 +413,11 @@ impl Speaking {
                 Event::Expect(expected) => {
                     let entry = out.fields().entries().get(expected.fields.clone()).and_then(<[_]>::first);
                     if let Some(decode::Value::Text(range)) = entry.map(|entry| &entry.value) {
-                        sink.expect(expected.endpoint, out.fields().text(range));
+                        let call_id = out.fields().text(range);
+                        sink.expect(expected.endpoint, call_id);
+                        if let Some(calls) = calls {
+                            calls.announce(expected.endpoint, call_id, time);
+                        }
                     }
                 }
                 event => pairs.event(event, out.fields(), pool, &mut |row| {
@@ -394,6 +440,40 @@ impl Speaking {
 }
 
 impl<S> Side<S> {
+    /// What is known of a flow before its first byte.
+    fn hint(&mut self, flow: &Flow, time: Nanos) -> Hint {
+        let hint = self.detector.hint(&flow.tuple, time);
+        if matches!(hint, Hint::Usual(_) | Hint::None) && self.call_id(flow, time).is_some() {
+            return Hint::Believed(Protocol::Rtp);
+        }
+        hint
+    }
+
+    /// The call that announced one of the flow's endpoints as media.
+    fn call_id(&mut self, flow: &Flow, time: Nanos) -> Option<&[u8]> {
+        if flow.tuple.transport != Transport::Udp {
+            return None;
+        }
+        self.calls.as_mut()?.call_id_of([flow.tuple.server, flow.tuple.client], time)
+    }
+
+    /// Gives media the name of their call, before their first row after it is known.
+    fn name(&mut self, flow: &Flow, about: &mut About, time: Nanos) {
+        if about.protocol == Some(Protocol::Rtp)
+            && about.call_id().is_none()
+            && let Some(call_id) = self.call_id(flow, time)
+        {
+            about.facts.push_text(CALL_ID, call_id);
+        }
+    }
+
+    /// The batch has ended: nothing of the shared tables is looked at until the next one.
+    pub(crate) fn end_batch(&mut self, now: Nanos) {
+        if let Some(calls) = &mut self.calls {
+            calls.end_batch(now);
+        }
+    }
+
     fn unknown(&mut self, bytes: &[u8]) {
         let count = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         self.counters.unknown_bytes = self.counters.unknown_bytes.saturating_add(count);

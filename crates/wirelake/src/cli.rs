@@ -42,9 +42,13 @@ pub enum Command {
     /// Print the resolved configuration, each key with where its value comes from
     Check(Settings),
     /// Check this machine: socket limits, capabilities, clock, disk; with the command that fixes each
-    Doctor(Settings),
+    Doctor(Doctor),
+    /// Show the kernel settings that wirelake wants; change them only when asked to
+    Tune(Tune),
     /// Measure the pipeline against the bare kernel path
     Bench(Bench),
+    /// Forward dropsonde from UDP to an agent, in the place of Cloud Foundry's udp-forwarder
+    UdpForwarder(UdpForwarder),
     /// Print the version
     Version,
     /// Print completions for a shell
@@ -69,6 +73,15 @@ pub struct Settings {
     /// Address for HEP over TCP
     #[arg(long, value_name = "ADDR")]
     pub hep_tcp: Vec<String>,
+    /// Address for dropsonde (Loggregator version 1) over UDP; may be given more than once
+    #[arg(long, value_name = "ADDR")]
+    pub dropsonde_udp: Vec<String>,
+    /// Address for Loggregator (version 2) over gRPC with mutual TLS
+    #[arg(long, value_name = "ADDR")]
+    pub loggregator: Vec<String>,
+    /// Where Loggregator's envelopes are sent on to, such as loggregator://127.0.0.1:3458
+    #[arg(long, value_name = "URL")]
+    pub to: Vec<String>,
     /// Capture on this interface, `any` for all of them; may be given more than once
     #[arg(long, value_name = "IFACE")]
     pub capture: Vec<String>,
@@ -96,12 +109,116 @@ pub struct Settings {
 }
 
 #[derive(Debug, Args)]
+pub struct Doctor {
+    #[command(flatten)]
+    pub settings: Settings,
+    /// Ask a running server instead where its time goes, which stage is the limit, and what lifts it
+    #[arg(long)]
+    pub live: bool,
+    /// Address of that server
+    #[arg(long, value_name = "URL", env = "WIRELAKE_SERVER", default_value = "http://127.0.0.1:8080")]
+    pub server: String,
+    /// Token of that server
+    #[arg(long, value_name = "TOKEN", env = "WIRELAKE_API_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+    /// Print the server's answer as JSON
+    #[arg(long, requires = "live")]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Tune {
+    #[command(flatten)]
+    pub settings: Settings,
+    /// Change what is too low, until the next start of the machine (needs root)
+    #[arg(long)]
+    pub apply: bool,
+    /// Write a file that sets it at each start of the machine (needs root where root owns the folder)
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = config::doctor::tune::FILE)]
+    pub write: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub struct Serve {
     #[command(flatten)]
     pub settings: Settings,
     /// Print one line of JSON with the ports first
     #[arg(long)]
     pub print_ports: bool,
+}
+
+/// Settings of the udp-forwarder: the variables of the original, and what it has no setting for.
+#[derive(Debug, Args)]
+pub struct UdpForwarder {
+    /// UDP port to take dropsonde on
+    #[arg(long, env = "UDP_PORT", value_name = "PORT", default_value_t = 3457)]
+    pub udp_port: u16,
+    /// Address to take it on; IPv6 too
+    #[arg(long, env = "UDP_ADDRESS", value_name = "IP", default_value = "127.0.0.1")]
+    pub udp_address: std::net::IpAddr,
+    /// The agent: loggregator v2 over gRPC
+    #[arg(long, env = "LOGGREGATOR_AGENT_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:3458")]
+    pub agent: String,
+    /// Authority of the agent's certificate (PEM)
+    #[arg(long, env = "LOGGREGATOR_AGENT_CA_FILE_PATH", value_name = "FILE")]
+    pub agent_ca_file: PathBuf,
+    /// Certificate shown to the agent (PEM)
+    #[arg(long, env = "LOGGREGATOR_AGENT_CERT_FILE_PATH", value_name = "FILE")]
+    pub agent_cert_file: PathBuf,
+    /// Its key (PEM)
+    #[arg(long, env = "LOGGREGATOR_AGENT_KEY_FILE_PATH", value_name = "FILE")]
+    pub agent_key_file: PathBuf,
+    /// Name that the agent's certificate must be for
+    #[arg(long, env = "LOGGREGATOR_AGENT_SERVER_NAME", value_name = "NAME", default_value = "metron")]
+    pub server_name: String,
+    /// Deployment named on envelopes that name none
+    #[arg(long, env = "DEPLOYMENT", default_value = "")]
+    pub deployment: String,
+    /// Job named on envelopes that name none
+    #[arg(long, env = "JOB", default_value = "")]
+    pub job: String,
+    /// Index named on envelopes that name none
+    #[arg(long, env = "INDEX", default_value = "")]
+    pub index: String,
+    /// Address named on envelopes that name none
+    #[arg(long, env = "IP", default_value = "")]
+    pub ip: String,
+    /// Write times of the log as RFC 3339 has them
+    #[arg(long, env = "USE_RFC3339", value_name = "BOOL", default_value_t = false, value_parser = clap::builder::BoolishValueParser::new(), action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    pub use_rfc3339: bool,
+    /// Port of the metrics on 127.0.0.1, mutual TLS; 0 lets the kernel choose
+    #[arg(long, env = "METRICS_PORT", value_name = "PORT", default_value_t = 0)]
+    pub metrics_port: u16,
+    /// Authority of the certificates of those who may read the metrics (PEM)
+    #[arg(long, env = "METRICS_CA_FILE_PATH", value_name = "FILE")]
+    pub metrics_ca_file: PathBuf,
+    /// Certificate of the metrics (PEM)
+    #[arg(long, env = "METRICS_CERT_FILE_PATH", value_name = "FILE")]
+    pub metrics_cert_file: PathBuf,
+    /// Its key (PEM)
+    #[arg(long, env = "METRICS_KEY_FILE_PATH", value_name = "FILE")]
+    pub metrics_key_file: PathBuf,
+    /// Add figures of the process to the metrics
+    #[arg(long, env = "DEBUG_METRICS", value_name = "BOOL", default_value_t = false, value_parser = clap::builder::BoolishValueParser::new(), action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    pub debug_metrics: bool,
+    /// Receive buffer asked of the kernel, bytes
+    #[arg(long, env = "UDP_RCVBUF_BYTES", value_name = "BYTES", default_value_t = 33_554_432)]
+    pub rcvbuf_bytes: usize,
+    /// Memory for envelopes that wait for the agent, MiB
+    #[arg(long, env = "QUEUE_MIB", value_name = "MIB", default_value_t = 16)]
+    pub queue_mib: usize,
+    /// Folder for envelopes that memory has no room for; none drops them, counted
+    #[arg(long, env = "SPOOL_DIR", value_name = "DIR")]
+    pub spool_dir: Option<PathBuf>,
+    /// Disk space for them, MiB
+    #[arg(long, env = "SPOOL_MIB", value_name = "MIB", default_value_t = 1_024)]
+    pub spool_mib: usize,
+    /// How long the end waits for envelopes to be sent, seconds
+    #[arg(long, env = "FLUSH_S", value_name = "SECONDS", default_value_t = 10)]
+    pub flush_s: u64,
+    /// Give requests that a router timed the instance that their tags name, where the original says 0
+    #[arg(long, env = "FIX_INSTANCE_ID", value_name = "BOOL", default_value_t = false, value_parser = clap::builder::BoolishValueParser::new(), action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    pub fix_instance_id: bool,
 }
 
 /// What is decoded, and how much is kept of it.
@@ -394,10 +511,18 @@ pub struct Bench {
     /// Threads that send; 0 is one per shard
     #[arg(long, default_value_t = 0)]
     pub senders: usize,
+    /// Measure udp and tcp for every number of threads up to the machine's cores
+    #[arg(long)]
+    pub matrix: bool,
+    /// Also write a report: Markdown, with a chart of each benchmark as SVG beside it
+    #[arg(long, value_name = "FILE.md")]
+    pub report: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum, PartialEq, Eq)]
 pub enum BenchKind {
+    /// Every one of them
+    All,
     /// HEP3 and SIP, one thread, no sockets
     Decode,
     /// UDP to columns, against recvmmsg alone
@@ -408,4 +533,10 @@ pub enum BenchKind {
     Store,
     /// Frames to roundtrips in columns, against a walk over the frames
     Capture,
+    /// Look-ups in a table that threads share, against a private one each
+    Tables,
+    /// 64 senders of 1-byte datagrams with four look-ups each, against senders alone
+    Stream,
+    /// Datagrams of 8 to 64 KB through the UDP reader, pooled against fresh buffers
+    Reader,
 }

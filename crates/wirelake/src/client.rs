@@ -94,6 +94,15 @@ impl Lakeside {
         }
     }
 
+    /// The body of the answer to a GET, for what only a running server knows.
+    ///
+    /// # Errors
+    /// The server's sentence.
+    pub fn get(&self, path: &str) -> Result<String> {
+        let Self::Server { client, base, .. } = self else { bail!("a folder does not run") };
+        self.send(client.get(format!("{base}{path}")))
+    }
+
     fn send(&self, request: reqwest::blocking::RequestBuilder) -> Result<String> {
         let Self::Server { base, token, .. } = self else { bail!("no server") };
         let request = match token {

@@ -1,4 +1,4 @@
-import type { Answer, Call, Health, Ledger, Rate, TableInfo } from './types';
+import type { Answer, Bottleneck, Call, Health, Ledger, Rate, TableInfo } from './types';
 
 /** A failed request, with the sentence a person should read. */
 export class ApiError extends Error {
@@ -53,6 +53,7 @@ export const textPath = (id: string): string => `${callPath(id)}/text`;
 export const api = {
   health: (signal?: AbortSignal) => json<Health>('api/health', { signal }),
   ledger: (signal?: AbortSignal) => json<Ledger>('api/ledger', { signal }),
+  bottleneck: (signal?: AbortSignal) => json<Bottleneck>('api/bottleneck', { signal }),
   rate: (signal?: AbortSignal) => json<Rate>('api/rate', { signal }),
   tables: (signal?: AbortSignal) => json<TableInfo[]>('api/tables', { signal }),
   search: <R>(query: URLSearchParams, signal?: AbortSignal) => json<Answer<R>>(`api/search?${query}`, { signal }),

@@ -44,6 +44,48 @@ export interface Ledger {
   capture?: CaptureLedger;
 }
 
+/** A stage of a running server, over some seconds. */
+export interface StageLine {
+  stage: string;
+  threads: string;
+  activity: 'work' | 'idle' | 'held';
+  /** Of the time of its threads, 0 to 1. */
+  share: number;
+  share_of_busiest: number;
+  units_per_s: number;
+  batch: number | null;
+  ns_per_unit: number | null;
+  unit: string;
+  queue: { length: number; limit: number; unit: string } | null;
+  headroom: number | null;
+  help: string;
+}
+
+export interface CrewLine {
+  threads: string;
+  count: number;
+  busy: number;
+  held: number;
+  headroom: number;
+}
+
+/** Where time went, and what was the limit. */
+export interface TimeReport {
+  seconds: number;
+  stage: string | null;
+  limited: boolean;
+  why: string;
+  datagrams_lost: number;
+  frames_lost: number;
+  threads: CrewLine[];
+  stages: StageLine[];
+}
+
+export interface Bottleneck extends TimeReport {
+  remedies: { what: string; command: string | null }[];
+  since_start: TimeReport;
+}
+
 export interface CaptureLedger {
   balanced: boolean;
   frames: {

@@ -1,6 +1,7 @@
 //! The routes, one file a subject, and the document that describes them.
 
 pub mod calls;
+pub mod flows;
 pub mod query;
 pub mod status;
 
@@ -18,7 +19,9 @@ use utoipa::OpenApi;
         status::health,
         status::ledger,
         status::rate,
+        status::bottleneck,
         status::tables,
+        flows::live,
         status::metrics,
         query::sql,
         query::search,

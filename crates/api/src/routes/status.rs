@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use model::table::TABLES;
 use serde_json::{Value, json};
 
-use crate::app::App;
+use crate::app::{App, QUERIES_AT_ONCE};
 
 /// Whether the program is at its best: `ok`, or `degraded` with reasons.
 #[utoipa::path(get, path = "/api/health", responses((status = 200, description = "status, version, uptime_s, reasons")))]
@@ -30,15 +30,8 @@ pub async fn ledger(State(app): State<Arc<App>>) -> Json<Value> {
     let since = Timestamp::try_from(app.started).unwrap_or_default();
     let since = since.round(jiff::Unit::Second).unwrap_or(since);
     let mut value = json!({ "since": since.to_string(), "window_s": app.uptime().as_secs_f64() });
-    if let (Some(target), Ok(Value::Object(books))) =
-        (value.as_object_mut(), serde_json::to_value(app.ledger()))
-    {
+    if let (Some(target), Value::Object(books)) = (value.as_object_mut(), app.books()) {
         target.extend(books);
-        if let Some(capture) = app.probe.capture() {
-            let balanced = target.get("balanced").and_then(Value::as_bool).unwrap_or(false);
-            target.insert("balanced".to_owned(), Value::Bool(balanced && capture.balanced));
-            target.insert("capture".to_owned(), serde_json::to_value(&capture).unwrap_or_default());
-        }
     }
     Json(value)
 }
@@ -47,6 +40,17 @@ pub async fn ledger(State(app): State<Arc<App>>) -> Json<Value> {
 #[utoipa::path(get, path = "/api/rate", responses((status = 200, description = "interval_ms and points {t, messages, bytes, drops}, oldest first")))]
 pub async fn rate(State(app): State<Arc<App>>) -> Json<Value> {
     Json(json!({ "interval_ms": 1_000, "points": app.points() }))
+}
+
+/// Where time goes, stage by stage, which stage is the limit, and what lifts it.
+#[utoipa::path(get, path = "/api/bottleneck", responses((status = 200, description = "over the last 10 s: seconds, stage, limited, why, remedies {what, command}, threads, stages, datagrams_lost, frames_lost; since_start: the same over the program's life; queries {running, limit}")))]
+pub async fn bottleneck(State(app): State<Arc<App>>) -> Json<Value> {
+    let mut value = serde_json::to_value(app.probe.bottleneck()).unwrap_or_default();
+    if let Some(target) = value.as_object_mut() {
+        let running = QUERIES_AT_ONCE.saturating_sub(app.queries.available_permits());
+        target.insert("queries".to_owned(), json!({ "running": running, "limit": QUERIES_AT_ONCE }));
+    }
+    Json(value)
 }
 
 /// The tables and their columns.
@@ -86,5 +90,10 @@ pub async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     if let Some(capture) = app.probe.capture() {
         capture.prometheus(&mut text);
     }
+    if let Some(loggregator) = app.probe.loggregator() {
+        loggregator.prometheus(&mut text);
+    }
+    let bottleneck = app.probe.bottleneck();
+    bottleneck.since_start.prometheus(&bottleneck.recent, &mut text);
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
 }

@@ -264,6 +264,12 @@ pub enum Problem {
     },
     /// Not the name of a SIP header.
     #[error("must hold names of SIP headers, and \"{found}\" cannot be one")]
+    NotAHeader {
+        /// What was written.
+        found: String,
+    },
+    /// Empty, or with white space in it.
+    #[error("must hold words without white space, not \"{found}\"")]
     NotAWord {
         /// What was written.
         found: String,
@@ -357,6 +363,15 @@ pub enum Conflict {
     LevelWithoutZstd {
         /// `lake.compression`.
         compression: super::Compression,
+    },
+    /// A listener that needs a certificate has none.
+    #[error(
+        "`loggregator.listen` is set and `{missing}` is not: agents are served with mutual TLS alone, so name the \
+         certificate of their authority, this server's certificate and its key"
+    )]
+    NoCertificate {
+        /// `section.name` of the first file that is missing.
+        missing: &'static str,
     },
     /// Two listeners want one TCP port.
     #[error("`{one}` and `{other}` both want {address} over {transport}: give one of them another port")]

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use super::choice::{Compression, LogFormat, LogLevel};
 use super::key::settings;
 use super::secret::Secret;
+use super::setting::HeaderNames;
 
 settings! {
     /// Where the lake is kept.
@@ -61,7 +62,7 @@ settings! {
         inflate_max_bytes: usize = 262_144, Restart, 1_024..=16_777_216;
         /// SIP headers that tell which calls belong together when the HEP packet does not (chunk
         /// 0x11). The first one present wins.
-        correlation_headers: Vec<String> = vec!["X-CID".to_owned()], Restart;
+        correlation_headers: HeaderNames = HeaderNames(vec!["X-CID".to_owned()]), Restart;
     }
 
     /// Capture of live interfaces. It needs CAP_NET_RAW.
@@ -107,6 +108,77 @@ settings! {
         packets_dir: PathBuf = PathBuf::new(), Restart;
         /// How much of them is kept; the oldest go first.
         packets_mib: usize = 1_024, Restart, 1..=1_048_576;
+    }
+
+    /// Cloud Foundry's telemetry as its older components send it: dropsonde (version 1) over UDP.
+    dropsonde: Dropsonde {
+        /// Addresses to take dropsonde on; an empty list turns it off. Where nobody set this and another program
+        /// has the port, it is left to that program, and the log says so.
+        udp: Vec<SocketAddr> = vec![SocketAddr::from(([127, 0, 0, 1], 3457))], Restart;
+        /// Receive buffer asked of the kernel for each socket.
+        rcvbuf_bytes: usize = 33_554_432, Restart, 65_536..=1_073_741_824;
+        /// Deployment named on envelopes that name none.
+        deployment: String = String::new(), Restart;
+        /// Job named on envelopes that name none.
+        job: String = String::new(), Restart;
+        /// Index of the job named on envelopes that name none.
+        index: String = String::new(), Restart;
+        /// Address named on envelopes that name none.
+        ip: String = String::new(), Restart;
+        /// Whether requests that a router timed are given the instance that their tags name: routers leave the
+        /// field empty, and it would be 0 for all of them.
+        fix_instance_id: bool = false, Restart;
+    }
+
+    /// Loggregator (version 2) over gRPC, taken from agents. It needs a certificate: clients must show one too.
+    loggregator: Loggregator {
+        /// Addresses to serve `loggregator.v2.Ingress` on; an empty list turns it off.
+        listen: Vec<SocketAddr> = Vec::new(), Restart;
+        /// Certificate of the authority that signed the clients' certificates (PEM).
+        ca_file: PathBuf = PathBuf::new(), Restart;
+        /// This server's certificate, with its chain (PEM). It is read again when it changes.
+        cert_file: PathBuf = PathBuf::new(), Restart;
+        /// The key of that certificate (PEM).
+        key_file: PathBuf = PathBuf::new(), Restart;
+        /// Tags that envelopes are given that do not have them, as `deployment=cf`.
+        tags: Vec<String> = Vec::new(), Restart;
+        /// Whether counters carry totals: increments are summed per name, source and tags.
+        aggregate: bool = false, Restart;
+        /// Counters that are summed at the same time; beyond that the one that was quiet longest goes.
+        aggregate_counters: usize = 100_000, Restart, 1..=100_000_000;
+        /// Whether envelopes become rows of `logs`, `metrics` and `spans`.
+        store: bool = true, Restart;
+    }
+
+    /// Where Loggregator's envelopes are sent on to.
+    egress: Egress {
+        /// Destinations: `loggregator://HOST:PORT`, `otlp://HOST:PORT`, `syslog://HOST:PORT`, `syslog-tls://HOST:PORT`.
+        /// What follows a `?` is for that destination alone: `server_name=NAME`, `ca=FILE`, `cert=FILE`, `key=FILE`,
+        /// `queue_mib=N`, `policy=drop_oldest` or `drop_newest`, joined by `&`.
+        to: Vec<String> = Vec::new(), Restart;
+        /// Certificate of the authority that signed the destinations' certificates (PEM).
+        ca_file: PathBuf = PathBuf::new(), Restart;
+        /// Certificate that this process shows (PEM). It is read again when it changes.
+        cert_file: PathBuf = PathBuf::new(), Restart;
+        /// The key of that certificate (PEM).
+        key_file: PathBuf = PathBuf::new(), Restart;
+        /// Name that the certificate of a Loggregator destination must carry.
+        server_name: String = "metron".to_owned(), Restart;
+        /// Envelopes after which a batch is sent.
+        batch_envelopes: usize = 100, Restart, 1..=100_000;
+        /// Size at which a batch is sent.
+        batch_kib: usize = 256, Restart, 1..=4_096;
+        /// Age at which a batch is sent however few envelopes it has.
+        batch_ms: u64 = 100, Restart, 1..=60_000;
+        /// Memory for envelopes that wait, per destination. What is sent and not acknowledged is part of it.
+        queue_mib: usize = 16, Restart, 1..=65_536;
+        /// Directory for envelopes that memory has no room for, one folder per destination. Empty means that they
+        /// are dropped and counted.
+        spool_dir: PathBuf = PathBuf::new(), Restart;
+        /// Disk space for them, per destination.
+        spool_mib: usize = 1_024, Restart, 1..=1_048_576;
+        /// How long the end waits for envelopes to be sent.
+        flush_s: u64 = 10, Restart, 0..=600;
     }
 
     /// What memory may be used for. What cannot be kept within is shed and counted.

@@ -24,6 +24,12 @@ pub struct Overrides {
     pub hep_udp: Vec<String>,
     /// `--hep-tcp ADDR`, once per address.
     pub hep_tcp: Vec<String>,
+    /// `--dropsonde-udp ADDR`, once per address.
+    pub dropsonde_udp: Vec<String>,
+    /// `--loggregator ADDR`, once per address.
+    pub loggregator: Vec<String>,
+    /// `--to URL`, once per destination.
+    pub to: Vec<String>,
     /// `--capture IFACE`, once per interface; turns capture on.
     pub capture: Vec<String>,
     /// `--capture-filter FILTER`.
@@ -58,6 +64,9 @@ impl Overrides {
         let lists = [
             ("--hep-udp", "hep.udp", &self.hep_udp),
             ("--hep-tcp", "hep.tcp", &self.hep_tcp),
+            ("--dropsonde-udp", "dropsonde.udp", &self.dropsonde_udp),
+            ("--loggregator", "loggregator.listen", &self.loggregator),
+            ("--to", "egress.to", &self.to),
             ("--capture", "capture.interfaces", &self.capture),
         ];
         let single =

@@ -26,7 +26,7 @@ pub use choice::{Compression, LogFormat, LogLevel};
 pub use diff::Diff;
 pub use error::{ConfigError, Conflict, Place, Problem, SecretProblem, Source, Warning};
 pub use key::{Key, Kind, Origin, Reload, SECTIONS, Section, key, keys};
-pub use keys::{Api, Data, Hep, Lake, Log, Memory, Node, Plan, Shutdown, Threads};
+pub use keys::{Api, Data, Egress, Hep, Lake, Log, Memory, Node, Plan, Shutdown, Threads};
 pub use layers::{IGNORED_ENV, Overrides};
 pub use plan::Machine;
 pub use reference::{reference, sample};

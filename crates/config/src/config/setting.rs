@@ -164,19 +164,44 @@ impl Setting for Vec<String> {
     const KIND: Kind = Kind::Words;
 
     fn parse(input: &Input<'_>, key: &Key) -> Result<Self, Problem> {
-        let items = input.list().ok_or_else(|| wrong_type(input, key))?;
-        items
-            .into_iter()
-            .map(|word| match word.chars().all(is_token) && !word.is_empty() {
-                true => Ok(word.to_owned()),
-                false => Err(Problem::NotAWord { found: word.to_owned() }),
-            })
-            .collect()
+        words(input, |c| !c.is_whitespace() && !c.is_control()).map_err(|found| {
+            found.map_or_else(|| wrong_type(input, key), |found| Problem::NotAWord { found })
+        })
     }
 
     fn show(&self) -> String {
         list(self, |word| quoted(word))
     }
+}
+
+/// Names of SIP headers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HeaderNames(pub Vec<String>);
+
+impl Setting for HeaderNames {
+    const KIND: Kind = Kind::Words;
+
+    fn parse(input: &Input<'_>, key: &Key) -> Result<Self, Problem> {
+        words(input, is_token).map(Self).map_err(|found| {
+            found.map_or_else(|| wrong_type(input, key), |found| Problem::NotAHeader { found })
+        })
+    }
+
+    fn show(&self) -> String {
+        self.0.show()
+    }
+}
+
+/// The items of a list, each made of such characters; the first that is not, or nothing where it is no list.
+fn words(input: &Input<'_>, fits: fn(char) -> bool) -> Result<Vec<String>, Option<String>> {
+    let items = input.list().ok_or(None)?;
+    items
+        .into_iter()
+        .map(|word| match word.chars().all(fits) && !word.is_empty() {
+            true => Ok(word.to_owned()),
+            false => Err(Some(word.to_owned())),
+        })
+        .collect()
 }
 
 /// RFC 3261 §25.1 `token`: what a header name is made of.

@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(meant("hep", "hep_udp"), "hep.udp");
         assert_eq!(meant("hep", "upd"), "hep.udp");
         assert_eq!(meant("hep", "rcvbuf"), "hep.rcvbuf_bytes");
-        assert_eq!(meant("hep", "listen"), "api.listen");
+        assert_eq!(meant("hep", "token"), "api.token");
         assert_eq!(meant("lake", "flush_seconds"), "lake.flush_s");
         assert_eq!(meant("lake", "zzz"), "");
     }

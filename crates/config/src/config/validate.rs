@@ -17,6 +17,7 @@ pub(super) fn check(plan: &Plan, errors: &mut Vec<ConfigError>) {
         level(plan),
         data(plan),
         ports(plan),
+        certificate(plan),
     ];
     errors.extend(conflicts.into_iter().flatten().map(ConfigError::Conflict));
 }
@@ -74,8 +75,25 @@ fn ports(plan: &Plan) -> Option<Conflict> {
         list.iter().map(|address| (key, *address)).collect()
     };
     let mut tcp = named("hep.tcp", &plan.hep.tcp);
+    tcp.extend(named("loggregator.listen", &plan.loggregator.listen));
     tcp.push(("api.listen", plan.api.listen));
-    clash(&named("hep.udp", &plan.hep.udp), "UDP").or_else(|| clash(&tcp, "TCP"))
+    let mut udp = named("hep.udp", &plan.hep.udp);
+    udp.extend(named("dropsonde.udp", &plan.dropsonde.udp));
+    clash(&udp, "UDP").or_else(|| clash(&tcp, "TCP"))
+}
+
+fn certificate(plan: &Plan) -> Option<Conflict> {
+    let loggregator = &plan.loggregator;
+    if loggregator.listen.is_empty() {
+        return None;
+    }
+    let files = [
+        ("loggregator.ca_file", &loggregator.ca_file),
+        ("loggregator.cert_file", &loggregator.cert_file),
+        ("loggregator.key_file", &loggregator.key_file),
+    ];
+    let (missing, _) = files.into_iter().find(|(_, path)| path.as_os_str().is_empty())?;
+    Some(Conflict::NoCertificate { missing })
 }
 
 fn clash(listeners: &[(&'static str, SocketAddr)], transport: &'static str) -> Option<Conflict> {

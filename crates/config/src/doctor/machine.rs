@@ -13,10 +13,7 @@ const OVERHEAD_MIB: usize = 128;
 pub(super) fn cores(plan: &Plan, system: &System) -> Finding {
     const NAME: &str = "cores";
     let shards = plan.threads.shards;
-    let allowed = system
-        .field("/proc/self/status", "Cpus_allowed_list:")
-        .map(|list| list.split(',').map(count).sum::<usize>());
-    let Some(cores) = allowed else { return Finding::unreadable(NAME, "/proc/self/status") };
+    let Some(cores) = allowed_cores(system) else { return Finding::unreadable(NAME, "/proc/self/status") };
     if let Some(share) = quota(system)
         && share < shards * 100
     {
@@ -41,6 +38,12 @@ pub(super) fn cores(plan: &Plan, system: &System) -> Finding {
         );
     }
     Finding::ok(NAME, format!("{cores} for {shards} shards"))
+}
+
+/// Cores that the process may run on.
+pub(super) fn allowed_cores(system: &System) -> Option<usize> {
+    let list = system.field("/proc/self/status", "Cpus_allowed_list:")?;
+    Some(list.split(',').map(count).sum())
 }
 
 /// How many are in one part of a list such as `0-3,8`.

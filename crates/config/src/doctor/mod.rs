@@ -2,7 +2,7 @@
 //!
 //! In: a [`Plan`], and what `/proc`, `/sys`, `/run` and the file system say. Out: one [`Finding`]
 //! per check. Files are read, the data directory is asked for, and listening addresses are bound
-//! for a moment; nothing is changed and nothing is sent. Whatever cannot be read is reported as
+//! for a moment; nothing is changed and nothing is sent, but for [`tune`], when it is asked to. Whatever cannot be read is reported as
 //! such, never guessed.
 
 mod clock;
@@ -11,10 +11,13 @@ mod machine;
 mod network;
 mod ports;
 mod process;
+mod remedy;
 mod storage;
 mod system;
+pub mod tune;
 
 pub use finding::{Finding, Status, exit_code, render};
+pub use remedy::{Remedy, remedies};
 pub use system::System;
 
 use crate::config::Plan;

@@ -3,20 +3,13 @@
 use super::finding::{Finding, Status, bytes};
 use super::process::{NET_ADMIN, has};
 use super::system::System;
+use super::tune::{self, LEAST_BACKLOG, WANTED_BACKLOG};
 use crate::config::Plan;
-
-/// The line of a sysctl, now and after a reboot.
-fn sysctl(name: &str, value: u64) -> String {
-    format!(
-        "sudo sysctl -w {name}={value}\n\
-         echo '{name}={value}' | sudo tee -a /etc/sysctl.d/90-wirelake.conf"
-    )
-}
 
 /// Whether the kernel grants the receive buffer that is asked for.
 pub(super) fn receive_buffer(plan: &Plan, system: &System) -> Finding {
     const NAME: &str = "receive buffer";
-    const FILE: &str = "/proc/sys/net/core/rmem_max";
+    const FILE: &str = tune::RMEM_MAX.path();
     let wanted = u64::try_from(plan.hep.rcvbuf_bytes).unwrap_or(u64::MAX);
     if plan.hep.udp.is_empty() {
         return Finding::ok(NAME, "not needed: UDP is off");
@@ -39,27 +32,26 @@ pub(super) fn receive_buffer(plan: &Plan, system: &System) -> Finding {
         "net.core.rmem_max is lower than hep.rcvbuf_bytes: a burst that comes faster than it is \
          read overflows the smaller buffer, and the kernel drops the rest.",
     )
-    .fix(sysctl("net.core.rmem_max", wanted))
+    .fix(tune::RMEM_MAX.command(wanted))
 }
 
 /// Whether packets may queue between the network card and the socket.
 pub(super) fn backlog(system: &System) -> Finding {
     const NAME: &str = "packet backlog";
-    const FILE: &str = "/proc/sys/net/core/netdev_max_backlog";
-    const WANTED: u64 = 10_000;
+    const FILE: &str = tune::BACKLOG.path();
     match system.number(FILE) {
         None => Finding::unreadable(NAME, FILE),
-        Some(packets) if packets >= WANTED => Finding::ok(NAME, format!("{packets} packets")),
+        Some(packets) if packets >= LEAST_BACKLOG => Finding::ok(NAME, format!("{packets} packets")),
         Some(packets) => Finding::new(
             NAME,
             Status::Warn,
             format!("{packets} packets"),
             format!(
-                "net.core.netdev_max_backlog is below {WANTED}: with steered packets or virtual \
+                "net.core.netdev_max_backlog is below {LEAST_BACKLOG}: with steered packets or virtual \
                  interfaces a core may drop packets before they reach a socket."
             ),
         )
-        .fix(sysctl("net.core.netdev_max_backlog", 250_000)),
+        .fix(tune::BACKLOG.command(WANTED_BACKLOG)),
     }
 }
 

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpListener, UdpSocket};
 use super::finding::{Finding, Status};
 use super::process::{NET_BIND_SERVICE, has, setcap};
 use super::system::System;
-use crate::config::{Plan, without_ipv6};
+use crate::config::{Origin, Plan, key, without_ipv6};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Transport {
@@ -18,10 +18,22 @@ enum Transport {
 pub(super) fn listening(plan: &Plan, system: &System) -> Vec<Finding> {
     let udp = plan.hep.udp.iter().map(|address| ("HEP over UDP", Transport::Udp, *address));
     let tcp = plan.hep.tcp.iter().map(|address| ("HEP over TCP", Transport::Tcp, *address));
+    let loggregator =
+        plan.loggregator.listen.iter().map(|address| ("Loggregator over gRPC", Transport::Tcp, *address));
     let api = std::iter::once(("API and web page", Transport::Tcp, plan.api.listen));
+    let dropsonde = plan.dropsonde.udp.iter().map(|address| {
+        let mut finding = check("dropsonde over UDP", Transport::Udp, *address, system);
+        // Nobody asked for it, so whoever has the port keeps it.
+        if key("dropsonde.udp").is_some_and(|key| plan.origin(key) == Origin::Default) {
+            finding.status = finding.status.min(Status::Warn);
+        }
+        finding
+    });
     udp.chain(tcp)
+        .chain(loggregator)
         .chain(api)
         .map(|(name, transport, address)| check(name, transport, address, system))
+        .chain(dropsonde)
         .collect()
 }
 

@@ -64,7 +64,7 @@ fn plan(more: &str) -> (tempfile::TempDir, Plan) {
     let folder = tempfile::tempdir().unwrap();
     let file = format!(
         "data.dir = {:?}\nhep.udp = \"127.0.0.1:0\"\nhep.tcp = \"127.0.0.1:0\"\n\
-         api.listen = \"127.0.0.1:0\"\n{more}",
+         dropsonde.udp = \"127.0.0.1:0\"\napi.listen = \"127.0.0.1:0\"\n{more}",
         folder.path().join("lake").to_str().unwrap()
     );
     let machine = Machine { cores: 4, hostname: "edge-1".into() };
@@ -82,7 +82,7 @@ fn a_healthy_machine_passes() {
         let of_this_machine = finding.name == "disk space";
         assert!(finding.status == Status::Ok || of_this_machine, "{finding:?}");
     }
-    assert_eq!(found.len(), 15);
+    assert_eq!(found.len(), 16);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_small_buffer_is_named_with_its_sysctl() {
     assert_eq!(
         finding.fix.unwrap(),
         "sudo sysctl -w net.core.rmem_max=33554432\n\
-         echo 'net.core.rmem_max=33554432' | sudo tee -a /etc/sysctl.d/90-wirelake.conf"
+         echo 'net.core.rmem_max=33554432' | sudo tee -a /etc/sysctl.d/60-wirelake.conf"
     );
     let capabilities = fake.find("capabilities", &plan);
     assert_eq!(capabilities.status, Status::Ok, "HEP needs none");
@@ -225,4 +225,64 @@ fn the_text_lines_up() {
     );
     assert!(render(&findings, true).contains("\x1b[1;31mFAIL\x1b[0m"));
     assert!(render(&findings[..1], false).ends_with("Everything is as it should be.\n"));
+}
+
+#[test]
+fn every_limit_has_a_remedy() {
+    let (_folder, mut plan) = plan("[threads]\nshards = 4\n");
+    let fake = Fake::healthy();
+    let first = |limit: &str, plan: &Plan| remedies(limit, plan, &fake.system()).into_iter().next();
+    for limit in [
+        "hep.socket",
+        "hep.receive",
+        "hep.read",
+        "hep.decode",
+        "hep.append",
+        "hep.seal",
+        "capture.ring",
+        "capture.decode",
+        "capture.append",
+        "capture.seal",
+        "store.encode",
+        "store.write",
+        "store.sync",
+        "store.commit",
+        "store.retry",
+        "store.memory",
+    ] {
+        assert!(first(limit, &plan).is_some(), "{limit}");
+    }
+    assert_eq!(first("hep.wait", &plan), None);
+    let command = |limit: &str, plan: &Plan| first(limit, plan).and_then(|remedy| remedy.command).unwrap();
+    plan.hep.rcvbuf_bytes = 65_536;
+    assert_eq!(command("hep.socket", &plan), "wirelake serve --set hep.rcvbuf_bytes=33554432");
+    plan.threads.shards = 1;
+    assert_eq!(command("hep.decode", &plan), "wirelake serve --shards 4");
+    plan.lake.compression_level = 19;
+    assert_eq!(command("store.encode", &plan), "wirelake serve --set lake.compression_level=1");
+    plan.lake.flush_s = 1;
+    assert_eq!(command("store.sync", &plan), "wirelake serve --set lake.flush_s=10");
+}
+
+#[test]
+fn a_buffer_that_the_kernel_cuts_short_is_lifted_first() {
+    let (_folder, plan) = plan("");
+    let fake = Fake::healthy()
+        .put("/proc/sys/net/core/rmem_max", "212992")
+        .put("/proc/self/status", "CapEff:\t0\nCpus_allowed_list:\t0-3\n");
+    let found = remedies("hep.socket", &plan, &fake.system());
+    let command = found[0].command.as_deref().unwrap();
+    assert!(command.starts_with("sudo sysctl -w net.core.rmem_max=33554432"), "{command}");
+}
+
+#[test]
+fn one_queue_for_all_cores_is_spread() {
+    let (_folder, mut plan) = plan("");
+    plan.hep.udp = vec!["[::]:9060".parse().unwrap()];
+    let fake = Fake::healthy()
+        .put("/sys/class/net/lo/queues/rx-0/rps_cpus", "0")
+        .put("/sys/class/net/eth0/queues/rx-0/rps_cpus", "00000000,00000000");
+    let found = remedies("hep.receive", &plan, &fake.system());
+    let command = found.last().unwrap().command.as_deref();
+    assert_eq!(command, Some("echo f | sudo tee /sys/class/net/eth0/queues/rx-0/rps_cpus"));
 }

@@ -114,9 +114,11 @@ pub(super) fn split(area: &[u8]) -> Option<(Chunk<'_>, &[u8])> {
 /// Whether a chunk, by vendor and type as one number, is one that [`open`](super::open) reads.
 #[inline(always)]
 pub(super) const fn is_known(key: u32) -> bool {
-    const KNOWN: u64 = set(id::FAMILY, id::IP_TOS) | set(id::MOS, id::GROUP_ID);
-    key < 64 && KNOWN >> key & 1 == 1
+    key < 64 && UNKNOWN >> key & 1 == 0
 }
+
+/// The types below 64 that are none of generic chunks, as a bit set.
+pub(super) const UNKNOWN: u64 = !(set(id::FAMILY, id::IP_TOS) | set(id::MOS, id::GROUP_ID));
 
 /// The bits from `low` to `high`, both below 63.
 const fn set(low: u16, high: u16) -> u64 {

@@ -60,20 +60,7 @@ pub(super) struct Fields {
 /// Whether these bytes are the ten chunks.
 #[inline(always)]
 pub(super) fn matches(prefix: &[u8; LEN]) -> bool {
-    let mut wrong = differing(prefix.last_chunk(), BYTES.last_chunk(), MASK.last_chunk());
-    let words = prefix.as_chunks().0.iter().zip(BYTES.as_chunks().0).zip(MASK.as_chunks().0);
-    for ((bytes, form), mask) in words {
-        wrong |= differing(Some(bytes), Some(form), Some(mask));
-    }
-    wrong == 0
-}
-
-/// The bits that are others than those of the form, where they count.
-#[inline(always)]
-fn differing(bytes: Option<&[u8; 8]>, form: Option<&[u8; 8]>, mask: Option<&[u8; 8]>) -> u64 {
-    let [bytes, form, mask] =
-        [bytes, form, mask].map(|word| word.map_or(0, |word| u64::from_ne_bytes(*word)));
-    (bytes ^ form) & mask
+    simd::is_like(prefix, &BYTES, &MASK)
 }
 
 /// Reads the bodies of ten chunks that match.

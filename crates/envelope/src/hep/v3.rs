@@ -5,7 +5,7 @@ use core::net::IpAddr;
 use decode::{DecodeError, What};
 
 use super::{
-    chunks::{CHUNK_HEADER, id, is_known, split_key},
+    chunks::{CHUNK_HEADER, UNKNOWN, id, is_known, split_key},
     frame::{Frame, HEADER, frame_len},
     notices::Notices,
     packet::{Hep, Payload},
@@ -117,13 +117,14 @@ impl<'a> Walk<'a> {
 
     #[inline(always)]
     fn chunk(&mut self, hep: &mut Hep<'a>, key: u32, body: &'a [u8]) {
-        if !is_known(key) {
-            hep.has_others = true;
-            return;
-        }
         let bit = 1u64.wrapping_shl(key);
-        if self.seen & bit != 0 {
-            hep.notices |= Notices::DUPLICATE_CHUNK;
+        // One question for nearly every chunk: whether it is known and new.
+        if key >= 64 || (self.seen | UNKNOWN) & bit != 0 {
+            if is_known(key) {
+                hep.notices |= Notices::DUPLICATE_CHUNK;
+            } else {
+                hep.has_others = true;
+            }
             return;
         }
         self.seen |= bit;

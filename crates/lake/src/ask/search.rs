@@ -200,16 +200,23 @@ fn filter(conditions: &[String]) -> String {
 }
 
 /// One row for each call among the messages within `bounds`.
+///
+/// What the call is about is what its first request asks for; an ACK, which has no answer, asks for nothing. Of the
+/// final answers to it, a challenge counts only while nobody took it up.
 fn calls_sql(bounds: &str) -> String {
     format!(
         "WITH calls AS (SELECT call_id, min(ts) AS first_ts, max(ts) AS last_ts, count(*) AS messages, \
          arg_min(struct_pack(method := method, from_user := from_user, from_host := from_host, \
          to_user := to_user, to_host := to_host, src_ip := src_ip, dst_ip := dst_ip, node_name := node_name), \
          (ts, code IS NOT NULL)) AS opening, \
-         list(struct_pack(ts := ts, method := method, code := code, reason := reason) ORDER BY ts) AS steps \
-         FROM sip WHERE {bounds} GROUP BY call_id), \
-         finals AS (SELECT *, list_filter(steps, lambda s: s.code >= 200 AND s.method = opening.method) AS answers, \
-         list_filter(steps, lambda s: s.code IS NULL) AS requests FROM calls) \
+         list(struct_pack(ts := ts, method := method, code := code, reason := reason, cseq := cseq, \
+         unbinds := {UNBINDS}) ORDER BY ts) AS steps FROM sip WHERE {bounds} GROUP BY call_id), \
+         kinds AS (SELECT *, list_filter(steps, lambda s: s.method <> 'ACK') AS asks, \
+         CASE WHEN len(list_filter(steps, lambda s: s.method = 'INVITE')) > 0 THEN 'INVITE' \
+         ELSE coalesce(list_filter(asks, lambda s: s.code IS NULL)[1].method, asks[1].method) END AS kind FROM calls), \
+         finals AS (SELECT *, list_filter(steps, lambda s: s.code >= 200 AND s.method = kind AND NOT (s.code IN (401, 407) \
+         AND len(list_filter(steps, lambda r: r.code IS NULL AND r.method = kind AND r.cseq > s.cseq)) > 0)) AS answers \
+         FROM kinds) \
          SELECT first_ts, last_ts, round((epoch_us(last_ts) - epoch_us(first_ts)) / 1000.0, 3) AS duration_ms, call_id, \
          opening.method AS method, opening.from_user AS from_user, opening.from_host AS from_host, \
          opening.to_user AS to_user, opening.to_host AS to_host, opening.src_ip AS src_ip, \
@@ -218,21 +225,28 @@ fn calls_sql(bounds: &str) -> String {
     )
 }
 
+/// Whether a REGISTER takes bindings away: a contact that expires at once (RFC 3261 §10.2.2).
+const UNBINDS: &str = "(method = 'REGISTER' AND code IS NULL AND contact IS NOT NULL AND \
+     coalesce(TRY_CAST(regexp_extract(contact, '(?i);expires=(\\d+)', 1) AS BIGINT), expires) = 0)";
+
 /// The columns of a result by message.
 const MESSAGE_COLUMNS: &str = "ts, call_id, cid, method, code, reason, cseq, from_user, from_host, to_user, to_host, \
      src_ip, src_port, dst_ip, dst_port, transport, node_id, node_name, user_agent, code IS NULL AS is_request, parse_error";
 
-/// What became of a call, from its first method and final answer.
+/// What became of a call; the words and rules of `export::call::State`, over columns.
 const STATE: &str = "CASE \
-     WHEN opening.method = 'INVITE' AND len(list_filter(requests, lambda s: s.method = 'BYE')) > 0 THEN 'ended' \
-     WHEN opening.method = 'INVITE' AND (answers[-1].code = 487 OR len(list_filter(requests, lambda s: s.method = 'CANCEL')) > 0) THEN 'cancelled' \
+     WHEN len(list_filter(steps, lambda s: s.method = 'BYE')) > 0 THEN 'ended' \
+     WHEN kind IS NULL THEN 'other' \
+     WHEN kind = 'INVITE' AND len(list_filter(answers, lambda s: s.code < 300)) > 0 THEN 'answered' \
+     WHEN kind = 'INVITE' AND answers[-1].code = 487 THEN 'cancelled' \
      WHEN answers[-1].code >= 400 THEN 'failed' \
      WHEN answers[-1].code >= 300 THEN 'redirected' \
-     WHEN opening.method = 'INVITE' AND answers[-1].code >= 200 THEN 'answered' \
-     WHEN opening.method = 'REGISTER' AND answers[-1].code >= 200 THEN 'registered' \
-     WHEN answers[-1].code >= 200 THEN 'ok' \
-     WHEN opening.method = 'INVITE' AND len(list_filter(steps, lambda s: s.code BETWEEN 180 AND 189)) > 0 THEN 'ringing' \
-     WHEN opening.method = 'INVITE' THEN 'trying' ELSE 'other' END";
+     WHEN kind = 'REGISTER' AND len(answers) > 0 THEN CASE WHEN list_filter(steps, lambda s: s.method = kind AND \
+     s.code IS NULL AND s.cseq = answers[-1].cseq)[-1].unbinds THEN 'unregistered' ELSE 'registered' END \
+     WHEN len(answers) > 0 THEN 'ok' \
+     WHEN kind = 'INVITE' AND len(list_filter(steps, lambda s: s.method = 'CANCEL')) > 0 THEN 'cancelled' \
+     WHEN kind = 'INVITE' AND len(list_filter(steps, lambda s: s.method = kind AND s.code BETWEEN 101 AND 199)) > 0 THEN 'ringing' \
+     ELSE 'trying' END";
 
 /// Equality, or a pattern where the text has a `*`.
 fn matches(column: &str, text: &str) -> String {
@@ -313,8 +327,8 @@ fn code(text: &str) -> Result<String, String> {
                 return Ok(format!("code BETWEEN {}00 AND {}99", class, class));
             }
             match part.parse::<u16>() {
-                Ok(code) => Ok(format!("code = {code}")),
-                Err(_) => Err(format!("`{part}` is no status code; write 486, a class such as 4xx, or several separated by commas")),
+                Ok(code) if (100..=699).contains(&code) => Ok(format!("code = {code}")),
+                _ => Err(format!("`{part}` is no status code; write 486, a class such as 4xx, or several separated by commas")),
             }
         })
         .collect();

@@ -121,7 +121,7 @@ impl Growing {
             Cell::Int(number) => match table.columns[column].kind {
                 Kind::Int => columns.int(column, i32::try_from(number).unwrap_or(i32::MAX)),
                 Kind::Text => columns.text(column, &number.to_string()),
-                Kind::Long | Kind::Time | Kind::Bytes => columns.long(column, number),
+                Kind::Long | Kind::Time | Kind::Bytes | Kind::Double => columns.long(column, number),
             },
             Cell::Ip(ip) => addresses.set(columns, column, ip),
             Cell::Str(text) => columns.text(column, text),

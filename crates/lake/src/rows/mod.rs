@@ -8,6 +8,7 @@ mod address;
 mod capture;
 mod envelope;
 mod sip;
+mod telemetry;
 mod text;
 
 use std::net::IpAddr;
@@ -16,7 +17,10 @@ use ::envelope::hep::{Hep, TimeSource};
 use arrow_array::RecordBatch;
 use decode::sip::{Known, Message, Problems, parse_into, parse_str_into};
 use mem::block::Shared;
+use mem::cycles;
 use model::table::{HEP, SIP, Table, proto_name};
+use model::{Endpoint, Nanos};
+use tap::media::{Calls, Lane};
 
 use crate::columns::Columns;
 use address::AddressCache;
@@ -24,9 +28,13 @@ use text::Escaped;
 
 pub use capture::CaptureRows;
 pub use sip::worth_telling;
+pub use telemetry::{Made, TelemetryRows};
 
 /// HEP protocol type of SIP.
 const PROTO_SIP: u8 = 1;
+
+/// HEP protocol types of RTP, RTCP, and reports on them.
+const ON_MEDIA: [u8; 5] = [4, 5, 34, 35, 58];
 
 /// What is known of a packet beside its own bytes.
 #[derive(Debug, Clone, Copy)]
@@ -64,6 +72,8 @@ impl<'a> Payload<'a> {
 pub struct RowOptions {
     /// SIP headers that give the correlation id where the packet has none, in order of preference.
     pub correlation_headers: Vec<String>,
+    /// What all threads know of media: SIP adds to it, and reports on media without a correlation id get theirs from it.
+    pub calls: Option<Calls>,
 }
 
 /// What a row is and what was odd about it.
@@ -100,6 +110,9 @@ pub struct Rows {
     options: RowOptions,
     escaped: Escaped,
     media: String,
+    /// Cycles that parsing took, while that is measured.
+    parsing: Option<u64>,
+    calls: Option<Lane>,
 }
 
 impl Rows {
@@ -110,10 +123,28 @@ impl Rows {
             hep: Columns::new(&HEP, capacity.min(4_096)),
             sip_addresses: AddressCache::default(),
             hep_addresses: AddressCache::default(),
+            calls: options.calls.as_ref().map(Calls::lane),
             options,
             escaped: Escaped::default(),
             media: String::new(),
+            parsing: None,
         }
+    }
+
+    /// From now on the time of parsing is measured.
+    pub fn measure(&mut self) {
+        self.parsing = Some(0);
+    }
+
+    /// Whether it is.
+    #[inline]
+    pub fn is_measured(&self) -> bool {
+        self.parsing.is_some()
+    }
+
+    /// Ends measuring; answers the cycles that parsing took.
+    pub fn measured(&mut self) -> u64 {
+        self.parsing.take().unwrap_or(0)
     }
 
     /// Rows in the growing batches.
@@ -137,8 +168,11 @@ impl Rows {
         self.hep.use_block(block);
     }
 
-    /// Lets go of the block in use.
+    /// Lets go of the block in use and of what is shared with other threads: a wait follows.
     pub fn forget_block(&mut self) {
+        if let Some(calls) = &mut self.calls {
+            calls.leave();
+        }
         self.sip.forget_block();
         self.hep.forget_block();
     }
@@ -172,7 +206,11 @@ impl Rows {
                 None => self.hep.text(PROTO, itoa(proto_type, &mut [0; 3])),
             }
         }
-        if let Some(id) = hep.correlation_id {
+        let cid = match &mut self.calls {
+            Some(calls) if hep.correlation_id.is_none() => call_of(hep, arrival, calls),
+            _ => hep.correlation_id,
+        };
+        if let Some(id) = cid {
             self.escaped.set(&mut self.hep, model::table::hep::CID, id);
         }
         if let Some(payload) = payload {
@@ -202,14 +240,24 @@ impl Rows {
         let text = self.escaped.payload(&mut self.sip, PAYLOAD, PAYLOAD_RAW, payload);
         let mut cid = hep.correlation_id;
         let mut message = Message::default();
+        let began = self.parsing.map(|_| cycles::now());
         let parsed = match (packed, text) {
             (Some(why), _) => Err(why),
             (None, Some(text)) => parse_str_into(text, &mut message).map_err(|error| error.what.as_str()),
             (None, None) => parse_into(payload, &mut message).map_err(|error| error.what.as_str()),
         };
+        if let (Some(cycles), Some(began)) = (&mut self.parsing, began) {
+            *cycles += cycles::now().saturating_sub(began);
+        }
         let (unparsed, problems) = match parsed {
             Ok(()) => {
-                sip::set(&mut self.sip, &message, &mut self.escaped, &mut self.media);
+                let call_id = message.call_id().unwrap_or_default();
+                let calls = &mut self.calls;
+                sip::set(&mut self.sip, &message, &mut self.escaped, &mut self.media, &mut |media| {
+                    if let Some(calls) = calls {
+                        calls.announce_media(media, call_id, Nanos(arrival.received_ns));
+                    }
+                });
                 if cid.is_none() {
                     cid = self
                         .options
@@ -235,6 +283,13 @@ impl Rows {
         Appended { sip: true, unparsed, problems, time }
     }
 
+    /// The messages that came together have been taken; a wait may follow.
+    pub fn end_batch(&mut self, now: i64) {
+        if let Some(calls) = &mut self.calls {
+            calls.end_batch(Nanos(now));
+        }
+    }
+
     /// Closes the growing batches and hands them to `out`.
     pub fn seal(&mut self, mut out: impl FnMut(Sealed)) {
         self.sip_addresses.clear();
@@ -247,6 +302,16 @@ impl Rows {
             }
         }
     }
+}
+
+/// The Call-ID of a report on media, by where it was sent from or to.
+#[inline]
+fn call_of<'a>(hep: &Hep<'_>, arrival: &Arrival, calls: &'a mut Lane) -> Option<&'a [u8]> {
+    if !hep.proto_type.is_some_and(|kind| ON_MEDIA.contains(&kind)) {
+        return None;
+    }
+    let sides = [Endpoint::new(hep.src?, hep.src_port?), Endpoint::new(hep.dst?, hep.dst_port?)];
+    calls.call_id_of(sides, Nanos(arrival.received_ns))
 }
 
 /// A small number as text.

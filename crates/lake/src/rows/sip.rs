@@ -8,9 +8,15 @@ use super::PLAIN_HEADERS;
 use super::text::Escaped;
 use crate::columns::Columns;
 
-/// Sets the columns of one parsed message.
+/// Sets the columns of one parsed message; `found` is shown each media description of its body.
 #[inline]
-pub fn set(columns: &mut Columns, message: &Message<'_>, escaped: &mut Escaped, media: &mut String) {
+pub fn set(
+    columns: &mut Columns,
+    message: &Message<'_>,
+    escaped: &mut Escaped,
+    media: &mut String,
+    found: &mut impl FnMut(&sdp::Media<'_>),
+) {
     let mut put = |columns: &mut Columns, column: usize, value: Option<&[u8]>| {
         if let Some(value) = value {
             escaped.header(columns, column, value, message);
@@ -43,7 +49,7 @@ pub fn set(columns: &mut Columns, message: &Message<'_>, escaped: &mut Escaped, 
         put(columns, at::RURI_USER, uri.user);
         put(columns, at::RURI_HOST, uri.host);
     }
-    if let Some(via) = message.via() {
+    if let Some(via) = message.hop() {
         put(columns, at::VIA_BRANCH, via.branch);
         put(columns, at::VIA_HOST, via.host);
     }
@@ -63,14 +69,20 @@ pub fn set(columns: &mut Columns, message: &Message<'_>, escaped: &mut Escaped, 
         columns.long(at::EXPIRES, i64::from(seconds));
     }
     if !message.body().is_empty() {
-        set_media(columns, message.body(), media);
+        set_media(columns, message.body(), media, found);
     }
 }
 
 /// The media endpoints of an SDP body.
-fn set_media(columns: &mut Columns, body: &[u8], media: &mut String) {
+fn set_media(
+    columns: &mut Columns,
+    body: &[u8],
+    media: &mut String,
+    found: &mut impl FnMut(&sdp::Media<'_>),
+) {
     media.clear();
     sdp::media(body, |line| {
+        found(line);
         if !media.is_empty() {
             media.push(' ');
         }

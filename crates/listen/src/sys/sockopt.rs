@@ -25,6 +25,8 @@ pub(crate) fn rcvbuf_force(fd: BorrowedFd<'_>, bytes: usize) -> io::Result<()> {
 pub(crate) struct Queue {
     /// Memory that waiting buffers take. Zero when none waits.
     pub(crate) bytes: u32,
+    /// The most memory that they may take.
+    pub(crate) limit: u32,
     /// How many buffers were dropped because there was no room, modulo 2^32, since the socket was made.
     /// Covers drops after the last queued datagram, which no control message tells of.
     pub(crate) drops: u32,
@@ -51,6 +53,7 @@ pub(crate) fn queue(fd: BorrowedFd<'_>) -> io::Result<Queue> {
     }
     Ok(Queue {
         bytes: info[libc::SK_MEMINFO_RMEM_ALLOC as usize],
+        limit: info[libc::SK_MEMINFO_RCVBUF as usize],
         drops: info[libc::SK_MEMINFO_DROPS as usize],
     })
 }

@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use socket2::Socket;
-use stats::{Counter, DropReason};
+use stats::{Counter, DropReason, Meter};
 
 use crate::blocks::{Desk, unix_ns};
 use crate::sys::fd::readv;
@@ -172,6 +172,7 @@ impl Conn {
         let most = if until < front && has > 0 { 0 } else { most };
         self.aside.reserve_exact(until - has);
         self.aside.resize(until, 0);
+        desk.counters.meters.enter(Meter::HepRead);
         let answer = readv(self.socket.as_fd(), &mut self.aside[has..], &mut tail[..most]);
         self.aside.truncate(has + answer.as_ref().map_or(0, |got| *got));
         let got = answer?;
@@ -179,6 +180,7 @@ impl Conn {
             return Ok(Step::Eof);
         }
         desk.counters.add(Counter::TcpReads, 1);
+        desk.counters.meters.batch(Meter::HepRead, 1);
         desk.counters.add(Counter::TcpBytes, got as u64);
         let more = got == most + (until - has);
         if has == 0 {
@@ -200,6 +202,7 @@ impl Conn {
         let mut rest = bytes;
         let mut frames = 0;
         self.frame = 0;
+        desk.counters.meters.enter(Meter::HepDecode);
         while rest > 0 {
             match (cutter.framer)(&desk.blocks.spare()[..rest]) {
                 Frame::Len(len) if (1..=rest.min(cutter.max_frame)).contains(&len) => {
@@ -220,6 +223,10 @@ impl Conn {
                     return None;
                 }
             }
+        }
+        desk.counters.meters.enter(Meter::HepRead);
+        for stage in [Meter::HepDecode, Meter::HepAppend] {
+            desk.counters.meters.batch(stage, frames);
         }
         desk.counters.add(Counter::TcpFrames, frames);
         Some(rest)

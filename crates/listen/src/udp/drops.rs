@@ -16,7 +16,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use stats::{DropReason, ShardCounters};
+use stats::{DropReason, Meter, ShardCounters};
 
 use super::UdpSocket;
 use crate::sys::arrivals::Arrivals;
@@ -88,9 +88,12 @@ impl DropWatch {
 
     /// Asks the kernel for all counts.
     pub(crate) fn refresh(&mut self, counters: &mut ShardCounters) {
+        let (mut waiting, mut limit) = (0, 0);
         for watched in &mut self.sockets {
             let queue = sockopt::queue(watched.socket.as_fd());
             if let Ok(queue) = queue {
+                waiting += u64::from(queue.bytes);
+                limit += u64::from(queue.limit);
                 watched.buffers.advance(queue.drops);
             }
             if let Some(datagrams) = &mut watched.datagrams {
@@ -102,6 +105,7 @@ impl DropWatch {
                 datagrams.arrived = [datagrams.arrived[1], now];
             }
         }
+        counters.meters.queue(Meter::HepReceive, waiting, limit);
         self.publish(counters);
     }
 

@@ -13,7 +13,7 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use stats::{Counter, DropReason, ShardCounters};
+use stats::{Counter, DropReason, Meter, ShardCounters};
 
 use super::UdpSocket;
 use super::drops::DropWatch;
@@ -81,6 +81,7 @@ impl Reader {
             if !desk.make_room(MAX_DATAGRAM) {
                 return Turn::OutOfTime;
             }
+            desk.counters.meters.enter(Meter::HepReceive);
             let answer = if self.direct {
                 self.read_direct(&mut scratch.batch, desk)
             } else {
@@ -104,6 +105,7 @@ impl Reader {
         let Scratch { batch, memory } = scratch;
         let shape = Slots { count: BATCH, stride: STRIDE, slot: MAX_DATAGRAM };
         let count = batch.recv(self.socket.as_fd(), memory, shape, false)?;
+        desk.counters.meters.enter(Meter::HepDecode);
         let mut tally = Tally::new();
         let mut turn = if count == BATCH { Turn::More } else { Turn::Drained };
         for (i, slot) in memory.chunks(STRIDE).take(count).enumerate() {
@@ -126,6 +128,7 @@ impl Reader {
         let slots = (desk.blocks.room() / MAX_DATAGRAM).min(BATCH);
         let shape = Slots { count: slots, stride: MAX_DATAGRAM, slot: MAX_DATAGRAM };
         let count = batch.recv(self.socket.as_fd(), desk.blocks.spare(), shape, false)?;
+        desk.counters.meters.enter(Meter::HepDecode);
         let mut tally = Tally::new();
         if let Some(last) = count.checked_sub(1) {
             let end = last * MAX_DATAGRAM + batch.get(last).len.min(MAX_DATAGRAM);
@@ -151,6 +154,7 @@ impl Reader {
         turn: Turn,
         desk: &mut Desk<'_, S>,
     ) {
+        desk.counters.meters.enter(Meter::HepReceive);
         if count == 0 {
             return;
         }
@@ -234,6 +238,9 @@ impl Tally {
     }
 
     fn book(&self, counters: &mut ShardCounters) {
+        for stage in [Meter::HepReceive, Meter::HepDecode, Meter::HepAppend] {
+            counters.meters.batch(stage, self.datagrams as u64);
+        }
         counters.add(Counter::UdpReads, 1);
         counters.add(Counter::UdpDatagrams, self.datagrams as u64);
         counters.add(Counter::UdpBytes, self.bytes as u64);

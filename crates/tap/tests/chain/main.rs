@@ -10,6 +10,7 @@ mod golden;
 mod play;
 mod random;
 mod seeds;
+mod shared;
 mod stress;
 mod talks;
 mod torture;

@@ -1,4 +1,5 @@
-//! `bench decode`: one message from bytes to fields, and from bytes to columns, on one thread.
+//! `bench decode`: messages from bytes to fields, and from bytes to columns, without sockets: on one core and on all, of
+//! several sizes and numbers of headers.
 
 use std::hint::black_box;
 use std::net::{IpAddr, Ipv4Addr};
@@ -11,35 +12,85 @@ use mem::counting::allocations;
 use mem::pool::Pool;
 
 use super::report::{self, Row};
-use super::{INVITE, Settings};
+use super::{INVITE, Settings, messages};
 
 /// Messages per round; short, so that a median over rounds leaves interruptions out.
 const ROUND: u32 = 4_096;
 
-/// Runs both cases.
+/// Runs all cases.
 pub fn run(settings: &Settings) -> Vec<Row> {
-    let bare = time(settings, || u64::from(simd_pass(black_box(INVITE))));
-    let fields = time(settings, || fields(black_box(INVITE)));
-    let columns = columns(settings);
-    let row = |case: &str, (ns, allocs): (f64, f64)| Row {
+    let one = [INVITE.to_vec()];
+    let heads = [(0, 0), (8, 0), (24, 0), (56, 0)].map(|(more, body)| vec![messages::invite(more, body)]);
+    let bodies = [400, 1_400, 3_000].map(|body| vec![messages::invite(0, body)]);
+    let mut rows = vec![row(&one, "INVITE, all fields".to_owned(), 1, fields_of(settings, &one))];
+    rows.push(row(&one, "INVITE, appended to columns".to_owned(), 1, columns(settings)));
+    for message in heads.iter().chain(&bodies) {
+        let case = format!("{}, all fields", about(message));
+        rows.push(row(message, case, 1, fields_of(settings, message)));
+    }
+    let mix = messages::mix();
+    rows.push(row(&mix, "mixed messages, all fields".to_owned(), 1, fields_of(settings, &mix)));
+    rows.push(on_all_cores(settings, &one));
+    let bare = time(settings, 1, |_| u64::from(simd_pass(black_box(INVITE)))).0;
+    for row in &mut rows {
+        let bare = 1e9 / bare * row.shards as f64;
+        row.bare_rate_per_s = Some(bare);
+        row.ratio = Some(row.rate_per_s / bare);
+    }
+    rows
+}
+
+fn row(messages: &[Vec<u8>], case: String, shards: usize, (ns, allocs): (f64, f64)) -> Row {
+    let bytes: usize = messages.iter().map(Vec::len).sum();
+    let rate = 1e9 / ns * shards as f64;
+    Row {
         bench: "decode",
-        case: case.to_owned(),
-        shards: 1,
+        case,
+        shards,
         messages: u64::from(ROUND),
         ns_per_message: ns,
         allocs_per_message: allocs,
-        rate_per_s: 1e9 / ns,
-        bare_rate_per_s: Some(1e9 / bare.0),
-        ratio: Some(bare.0 / ns),
-        bare: "one pass over the bytes that checks them to be UTF-8",
+        rate_per_s: rate,
+        gbit_per_s: Some(rate * bytes as f64 / messages.len() as f64 * 8.0 / 1e9),
+        bare: "one pass over the INVITE that checks it to be UTF-8, on as many cores",
         peak_rss_mib: report::peak_rss_mib(),
         ..Row::default()
-    };
-    vec![row("HEP3 + SIP, all fields", fields), row("and appended to columns", columns)]
+    }
 }
 
-/// Nanoseconds and allocations per message: the median of rounds.
-fn time(settings: &Settings, mut message: impl FnMut() -> u64) -> (f64, f64) {
+/// Size and number of headers of a message.
+fn about(messages: &[Vec<u8>]) -> String {
+    let Some(bytes) = messages.first() else { return String::new() };
+    let payload =
+        hep::open(bytes).ok().and_then(|packet| packet.payload).map_or(&[][..], |payload| payload.bytes);
+    let head = payload.windows(4).position(|at| at == b"\r\n\r\n").unwrap_or(payload.len());
+    let lines = payload[..head].iter().filter(|byte| **byte == b'\n').count();
+    format!("{} B, {lines} headers", bytes.len())
+}
+
+fn fields_of(settings: &Settings, messages: &[Vec<u8>]) -> (f64, f64) {
+    let count = messages.len();
+    time(settings, count, |at| fields(black_box(messages.get(at).map_or(&[], Vec::as_slice))))
+}
+
+/// The same on every core at once: what one message takes on each of them.
+fn on_all_cores(settings: &Settings, messages: &[Vec<u8>]) -> Row {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let taken: Vec<(f64, f64)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(|| fields_of(settings, messages))).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    });
+    let mean = |of: fn(&(f64, f64)) -> f64| taken.iter().map(of).sum::<f64>() / taken.len().max(1) as f64;
+    row(
+        messages,
+        "INVITE, all fields, all cores".to_owned(),
+        cores,
+        (mean(|each| each.0), mean(|each| each.1)),
+    )
+}
+
+/// Nanoseconds and allocations per message, of so many kinds in turn: the median of rounds.
+fn time(settings: &Settings, kinds: usize, mut message: impl FnMut(usize) -> u64) -> (f64, f64) {
     let mut rounds = Vec::new();
     let mut allocated = 0;
     let mut messages = 0u64;
@@ -47,8 +98,10 @@ fn time(settings: &Settings, mut message: impl FnMut() -> u64) -> (f64, f64) {
     while began.elapsed() < settings.seconds || rounds.len() < 5 {
         let before = allocations();
         let start = Instant::now();
+        let mut kind = 0;
         for _ in 0..ROUND {
-            black_box(message());
+            black_box(message(kind));
+            kind = if kind + 1 < kinds { kind + 1 } else { 0 };
         }
         rounds.push(start.elapsed().as_secs_f64() * 1e9 / f64::from(ROUND));
         allocated += allocations() - before;
@@ -115,7 +168,7 @@ fn sip_fields(message: &Message<'_>) -> u64 {
     if let Some(uri) = message.ruri() {
         sum += text(uri.user) + text(uri.host);
     }
-    if let Some(via) = message.via() {
+    if let Some(via) = message.hop() {
         sum += text(via.branch) + text(via.host);
     }
     black_box((
@@ -139,7 +192,7 @@ fn columns(settings: &Settings) -> (f64, f64) {
     block.commit(INVITE.len());
     rows.use_block(&block.share());
     let mut count = 0;
-    time(settings, || {
+    time(settings, 1, |_| {
         let mut packet = Hep::default();
         if hep::open_into(black_box(block.frozen()), &mut packet).is_err() {
             return 0;

@@ -1,7 +1,6 @@
 //! `bench udp` and `bench tcp`: sockets to columns, against the bare receive loop, in turns.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,7 +14,7 @@ use mem::pool::Pool;
 use stats::{Board, Counter, DropReason};
 
 use super::report::{self, Row};
-use super::{INVITE, Settings};
+use super::{INVITE, Settings, messages};
 use crate::pipeline::{Handover, HepSink, Live, SealLimits, frame};
 
 /// Turns of each side; the median counts.
@@ -44,48 +43,93 @@ struct Turn {
     received: u64,
     sent: u64,
     drops: u64,
+    kernel_drops: u64,
     seconds: f64,
     cpu_ns: u64,
     allocations: u64,
 }
 
-/// UDP from ordinary senders, and with segmentation offload on both sides.
+/// What is sent, over and over.
+struct Traffic {
+    name: &'static str,
+    messages: Vec<Vec<u8>>,
+}
+
+impl Traffic {
+    /// One message, the one that all figures are of.
+    fn one() -> Self {
+        Self { name: "one message", messages: vec![INVITE.to_vec(); 64] }
+    }
+
+    /// What a busy proxy mirrors.
+    fn mixed() -> Self {
+        Self { name: "mixed messages", messages: messages::mix() }
+    }
+
+    fn mean_bytes(&self) -> f64 {
+        let bytes: usize = self.messages.iter().map(Vec::len).sum();
+        bytes as f64 / self.messages.len() as f64
+    }
+}
+
+/// The numbers of shards and senders to measure: those asked for, or up to one shard per core with one sender, as many
+/// and twice as many.
+fn shapes(settings: &Settings) -> Vec<Settings> {
+    if !settings.matrix {
+        return vec![*settings];
+    }
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let shards =
+        std::iter::successors(Some(1), |shards| Some(shards * 2)).take_while(|shards| *shards <= cores);
+    shards
+        .flat_map(|shards| {
+            let mut senders = vec![1, shards, 2 * shards];
+            senders.dedup();
+            senders.into_iter().map(move |senders| Settings { shards, senders, ..*settings })
+        })
+        .collect()
+}
+
+/// UDP from ordinary senders, and with segmentation offload on both sides (of messages of one size, which it needs).
 pub fn udp(settings: &Settings) -> Result<Vec<Row>> {
+    let (one, mixed) = (Traffic::one(), Traffic::mixed());
     let mut rows = Vec::new();
-    for (case, mode, gro) in [
-        ("ordinary senders", Mode::Plain, Gro::Exact),
-        ("GSO senders, GRO", Mode::Gso, Gro::Exact),
-        ("GSO senders, no GRO", Mode::Gso, Gro::Off),
-    ] {
-        let turn = |ours: bool| udp_turn(settings, mode, gro, ours);
-        rows.push(compare(
-            settings,
-            "udp",
-            case,
-            "recvmmsg of 64 into a fixed buffer, same sockets and senders",
-            turn,
-        )?);
+    for settings in &shapes(settings) {
+        for (case, traffic, mode, gro) in [
+            ("ordinary senders", &one, Mode::Plain, Gro::Exact),
+            ("ordinary senders", &mixed, Mode::Plain, Gro::Exact),
+            ("GSO senders, GRO", &one, Mode::Gso, Gro::Exact),
+            ("GSO senders, no GRO", &one, Mode::Gso, Gro::Off),
+        ] {
+            let turn = |ours: bool| udp_turn(settings, traffic, mode, gro, ours);
+            let case = format!("{case}, {}", traffic.name);
+            let bare = "recvmmsg of 64 into a fixed buffer, same sockets and senders";
+            rows.push(compare(settings, "udp", case, traffic, bare, turn)?);
+        }
     }
     Ok(rows)
 }
 
 /// TCP, one connection per sender.
 pub fn tcp(settings: &Settings) -> Result<Vec<Row>> {
-    let turn = |ours: bool| tcp_turn(settings, ours);
-    Ok(vec![compare(
-        settings,
-        "tcp",
-        "one connection per sender",
-        "read into one 256 KiB buffer, same sockets and senders",
-        turn,
-    )?])
+    let mut rows = Vec::new();
+    for settings in &shapes(settings) {
+        for traffic in [Traffic::one(), Traffic::mixed()] {
+            let turn = |ours: bool| tcp_turn(settings, &traffic, ours);
+            let case = format!("one connection per sender, {}", traffic.name);
+            let bare = "read into one 256 KiB buffer, same sockets and senders";
+            rows.push(compare(settings, "tcp", case, &traffic, bare, turn)?);
+        }
+    }
+    Ok(rows)
 }
 
 /// Runs both sides in turns and takes the medians; the ratio is the median of the turns' ratios.
 fn compare(
     settings: &Settings,
     bench: &'static str,
-    case: &str,
+    case: String,
+    traffic: &Traffic,
     what_is_bare: &'static str,
     turn: impl Fn(bool) -> Result<Turn>,
 ) -> Result<Row> {
@@ -103,24 +147,30 @@ fn compare(
         total.received += own.received;
         total.sent += own.sent;
         total.drops += own.drops;
+        total.kernel_drops += own.kernel_drops;
         total.cpu_ns += own.cpu_ns;
         total.allocations += own.allocations;
     }
     let each = |sum: u64| sum as f64 / total.received.max(1) as f64;
+    let rate = report::median(ours);
+    let unaccounted = i128::from(total.sent) - i128::from(total.received) - i128::from(total.drops);
     Ok(Row {
         bench,
-        case: case.to_owned(),
+        case,
         shards: settings.shards,
         senders: settings.senders,
         messages: total.received,
         ns_per_message: each(total.cpu_ns),
         allocs_per_message: each(total.allocations),
-        rate_per_s: report::median(ours),
+        rate_per_s: rate,
+        gbit_per_s: Some(rate * traffic.mean_bytes() * 8.0 / 1e9),
         bare_rate_per_s: Some(report::median(bare)),
         ratio: Some(report::median(ratios)),
         bare: what_is_bare,
         sent: total.sent,
         drops: total.drops,
+        kernel_drops: total.kernel_drops,
+        unaccounted: i64::try_from(unaccounted).unwrap_or(i64::MAX),
         peak_rss_mib: report::peak_rss_mib(),
         ..Row::default()
     })
@@ -131,12 +181,11 @@ fn turn_time(settings: &Settings) -> Duration {
     settings.seconds.div_f64(f64::from(TURNS))
 }
 
-fn udp_turn(settings: &Settings, mode: Mode, gro: Gro, ours: bool) -> Result<Turn> {
+fn udp_turn(settings: &Settings, traffic: &Traffic, mode: Mode, gro: Gro, ours: bool) -> Result<Turn> {
     let options = UdpOptions { gro, ..UdpOptions::default() };
     let sockets = bind_udp(SocketAddr::from(([127, 0, 0, 1], 0)), settings.shards, &options)?;
     let address = sockets.first().context("no socket")?.local_addr();
-    let packets = vec![INVITE.to_vec(); 64];
-    let senders = |until: Until| -> Result<u64> { Ok(send::udp(address, &packets, mode, &until)?) };
+    let senders = |until: Until| -> Result<u64> { Ok(send::udp(address, &traffic.messages, mode, &until)?) };
     if ours {
         let mut shards = shards(settings)?;
         for ((shard, _), socket) in shards.iter_mut().zip(sockets) {
@@ -145,12 +194,14 @@ fn udp_turn(settings: &Settings, mode: Mode, gro: Gro, ours: bool) -> Result<Tur
         return ours_turn(settings, shards, senders);
     }
     let receivers = sockets.into_iter().map(|socket| move |stop: &Stop| bare::udp(&socket, stop)).collect();
-    bare_turn(settings, receivers, senders, 1)
+    bare_turn(settings, receivers, senders, |count| count.datagrams)
 }
 
-fn tcp_turn(settings: &Settings, ours: bool) -> Result<Turn> {
+fn tcp_turn(settings: &Settings, traffic: &Traffic, ours: bool) -> Result<Turn> {
     let address = SocketAddr::from(([127, 0, 0, 1], 0));
-    let bytes = INVITE.repeat(MESSAGES_PER_WRITE);
+    let repeats = (MESSAGES_PER_WRITE / traffic.messages.len()).max(1);
+    let bytes = traffic.messages.concat().repeat(repeats);
+    let messages_per_write = (repeats * traffic.messages.len()) as u64;
     // A bare loop serves one connection, so each sender has a listener of its own, on both sides.
     let listeners = (0..settings.senders)
         .map(|_| bind_tcp(address, 1, &TcpOptions::default())?.pop().context("no listener"))
@@ -160,7 +211,7 @@ fn tcp_turn(settings: &Settings, ours: bool) -> Result<Turn> {
     let senders = |until: Until| -> Result<u64> {
         let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let address = addresses.get(number).context("no address")?;
-        Ok(send::tcp(*address, &bytes, &until)? / INVITE.len() as u64)
+        Ok(send::tcp(*address, &bytes, &until)? * messages_per_write)
     };
     if ours {
         let mut shards = shards(settings)?;
@@ -172,7 +223,7 @@ fn tcp_turn(settings: &Settings, ours: bool) -> Result<Turn> {
     }
     let receivers =
         listeners.into_iter().map(|listener| move |stop: &Stop| bare::tcp(&listener, stop)).collect();
-    bare_turn(settings, receivers, senders, INVITE.len() as u64)
+    bare_turn(settings, receivers, senders, |count| (count.bytes as f64 / traffic.mean_bytes()) as u64)
 }
 
 type Bench = (Shard, Board);
@@ -215,14 +266,14 @@ fn ours_turn(
 ) -> Result<Turn> {
     let stop = Stop::new()?;
     let limits = SealLimits { rows: 8_192, bytes: 16 << 20, age_ns: 250_000_000 };
-    let live = Arc::new(Live::new(b""));
+    let live = Live::new(b"");
     thread::scope(|scope| {
         let receivers: Vec<_> = shards
             .into_iter()
             .map(|(mut shard, board)| {
-                let (stop, live) = (stop.clone(), Arc::clone(&live));
+                let (stop, live) = (stop.clone(), live.clone());
                 scope.spawn(move || {
-                    let mut sink = HepSink::new(Discard, limits, RowOptions::default(), 1 << 18, live);
+                    let mut sink = HepSink::new(Discard, limits, RowOptions::default(), 1 << 18, &live);
                     let (cpu, allocated) = (report::thread_cpu_ns(), allocations());
                     shard.run(&mut sink, &stop)?;
                     Ok::<_, std::io::Error>((report::thread_cpu_ns() - cpu, allocations() - allocated, board))
@@ -236,8 +287,9 @@ fn ours_turn(
         for receiver in receivers {
             let (cpu, allocated, board) = receiver.join().map_err(|_| anyhow!("a shard panicked"))??;
             let totals = board.totals();
-            turn.received += totals.get(Counter::RowsSip);
+            turn.received += totals.get(Counter::RowsSip) + totals.get(Counter::RowsHep);
             turn.drops += totals.drops() - totals.dropped(DropReason::FrameIncomplete);
+            turn.kernel_drops += totals.dropped(DropReason::KernelBuffer);
             turn.cpu_ns += cpu;
             turn.allocations += allocated;
         }
@@ -249,7 +301,7 @@ fn bare_turn<R>(
     settings: &Settings,
     receivers: Vec<R>,
     senders: impl Fn(Until) -> Result<u64> + Sync,
-    bytes_per_message: u64,
+    messages: impl Fn(bare::BareCount) -> u64,
 ) -> Result<Turn>
 where
     R: FnOnce(&Stop) -> std::io::Result<bare::BareCount> + Send,
@@ -269,8 +321,7 @@ where
         let mut turn = Turn { sent, seconds, ..Turn::default() };
         for receiver in receivers {
             let count = receiver.join().map_err(|_| anyhow!("a receiver panicked"))??;
-            turn.received +=
-                if bytes_per_message == 1 { count.datagrams } else { count.bytes / bytes_per_message };
+            turn.received += messages(count);
         }
         Ok(turn)
     })

@@ -31,8 +31,14 @@ pub struct Row {
     pub bare: &'static str,
     /// Messages sent.
     pub sent: u64,
-    /// Messages lost, as counted; `sent = messages + drops`.
+    /// Messages lost, as counted.
     pub drops: u64,
+    /// Of those, how many the kernel threw away before they could be read.
+    pub kernel_drops: u64,
+    /// Messages sent that are neither received nor counted as lost, over the same interval: 0, or the books are wrong.
+    pub unaccounted: i64,
+    /// Bits of the messages received per second of wall time, 10^9.
+    pub gbit_per_s: Option<f64>,
     /// Packets per message, where they are not the same.
     pub packets_per_message: Option<f64>,
     /// Bytes copied per byte captured.
@@ -41,29 +47,45 @@ pub struct Row {
     pub peak_rss_mib: u64,
 }
 
+/// A table of text under the machine, with what there is to say about it below.
+pub fn text(header: &[&str], rows: impl Iterator<Item = Vec<String>>, notes: &str) -> String {
+    let mut table = comfy_table::Table::new();
+    table.load_preset("     ──            ");
+    table.set_header(header.iter().copied());
+    table.add_rows(rows);
+    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    format!("{}\n\n{}\n\n{notes}", processor(), lines.join("\n"))
+}
+
 /// The rows as text, with the machine above them.
-pub fn table(rows: &[Row]) -> String {
+pub fn table(rows: &[&Row]) -> String {
     let mut table = comfy_table::Table::new();
     table.load_preset("     ──            ");
     table.set_header([
-        "bench", "case", "shards", "senders", "M/s", "bare M/s", "ratio", "CPU ns", "allocs", "drop %",
-        "copied", "RSS MiB",
+        "bench", "case", "shards", "senders", "M/s", "Gbit/s", "bare M/s", "ratio", "CPU ns", "allocs",
+        "drop %", "kernel %", "lost", "copied", "RSS MiB",
     ]);
     for row in rows {
         let or_dash =
             |value: Option<f64>, digits| value.map_or("-".to_owned(), |value| format!("{value:.digits$}"));
-        let lost = if row.sent == 0 { 0.0 } else { row.drops as f64 * 100.0 / row.sent as f64 };
+        let part = |count: u64| match row.sent {
+            0 => "0.0".to_owned(),
+            sent => format!("{:.1}", count as f64 * 100.0 / sent as f64),
+        };
         table.add_row([
             row.bench.to_owned(),
             row.case.clone(),
             row.shards.to_string(),
             row.senders.to_string(),
             format!("{:.3}", row.rate_per_s / 1e6),
+            or_dash(row.gbit_per_s, 2),
             or_dash(row.bare_rate_per_s.map(|rate| rate / 1e6), 3),
             or_dash(row.ratio, 2),
             format!("{:.0}", row.ns_per_message),
             format!("{:.4}", row.allocs_per_message),
-            format!("{lost:.1}"),
+            part(row.drops),
+            part(row.kernel_drops),
+            row.unaccounted.to_string(),
             or_dash(row.copied_per_byte, 3),
             row.peak_rss_mib.to_string(),
         ]);
@@ -78,8 +100,13 @@ pub fn table(rows: &[Row]) -> String {
     format!("{}\n\n{}\n\nbare path\n{}", machine(), lines.join("\n"), bare.join("\n"))
 }
 
+/// Processor, cores and kernel, and what is sent.
+pub fn machine() -> String {
+    format!("{}, 738-byte HEP3 INVITE", processor())
+}
+
 /// Processor, cores and kernel.
-fn machine() -> String {
+fn processor() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info
         .lines()
@@ -87,7 +114,7 @@ fn machine() -> String {
         .map_or("?", |(_, name)| name.trim());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    format!("{model}, {cores} cores, Linux {}, 738-byte HEP3 INVITE", kernel.trim())
+    format!("{model}, {cores} cores, Linux {}", kernel.trim())
 }
 
 /// The most memory that this process ever had, MiB.

@@ -1,5 +1,8 @@
 //! `bench store`: messages to rows in durable Parquet files, every Call-ID its own.
 
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,6 +22,8 @@ use crate::pipeline::{HepSink, Live, SealLimits};
 /// Memory in all, of which five eighths are blocks, as in `serve`.
 const BUDGET: usize = 256 << 20;
 const BLOCK_BYTES: usize = 1 << 20;
+/// Bytes of one write of the bare path.
+const CHUNK: usize = 1 << 20;
 /// Messages between two looks at the clock.
 const BATCH: usize = 64;
 
@@ -70,6 +75,7 @@ fn one(settings: &Settings, name: &str, compression: Codec) -> Result<Row> {
     let bytes: u64 = lake.books().iter().map(|(_, books)| books.bytes_written).sum();
     let made = board.totals().get(Counter::RowsSip);
     drop(lake);
+    let bare = durable as f64 / write_bare(&folder, bytes)?.as_secs_f64();
     std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
     Ok(Row {
         bench: "store",
@@ -80,12 +86,41 @@ fn one(settings: &Settings, name: &str, compression: Codec) -> Result<Row> {
         ns_per_message: cpu as f64 / durable.max(1) as f64,
         allocs_per_message: allocated as f64 / durable.max(1) as f64,
         rate_per_s: durable as f64 / seconds,
-        bare: "none; wall time runs until the last file is synced and committed, `senders` are the writer threads",
+        bare_rate_per_s: Some(bare),
+        ratio: Some(durable as f64 / seconds / bare),
+        bare: "as many bytes written to one file and synced, nothing else; wall time runs until the last file is synced and \
+               committed, `senders` are the writer threads",
         sent: made,
         drops: lost,
         peak_rss_mib: report::peak_rss_mib(),
         ..Row::default()
     })
+}
+
+/// How long the disk takes for so many bytes: one file, written and synced.
+fn write_bare(folder: &Path, bytes: u64) -> Result<Duration> {
+    // Noise, for disks and file systems that compress or that leave zeros out.
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let chunk: Vec<u8> = std::iter::repeat_with(|| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random.to_le_bytes()
+    })
+    .take(CHUNK / 8)
+    .flatten()
+    .collect();
+    let path = folder.join("bare");
+    let start = Instant::now();
+    let mut file = File::create_new(&path).with_context(|| format!("cannot make {}", path.display()))?;
+    let mut left = usize::try_from(bytes)?;
+    while left > 0 {
+        let part = left.min(CHUNK);
+        file.write_all(&chunk[..part])?;
+        left -= part;
+    }
+    file.sync_all()?;
+    Ok(start.elapsed())
 }
 
 /// One shard's worth of messages, as fast as the store takes them.
@@ -98,7 +133,7 @@ fn feed(
 ) -> Result<(u64, u64)> {
     let mut pool = Pool::new(BLOCK_BYTES, memory / BLOCK_BYTES);
     let limits = SealLimits { rows: 16_384, bytes: memory / 8, age_ns: 250_000_000 };
-    let mut sink = HepSink::new(lake, limits, RowOptions::default(), 1 << 18, Arc::new(Live::new(b"")));
+    let mut sink = HepSink::new(lake, limits, RowOptions::default(), 1 << 18, &Live::new(b""));
     let places: Vec<usize> = (0..INVITE.len() - 5).filter(|at| INVITE[*at..].starts_with(b"12345")).collect();
     let mut serial = number as u64 * 10_000_000_000;
     let (cpu, allocated) = (report::thread_cpu_ns(), allocations());

@@ -2,8 +2,11 @@
 
 mod ask;
 mod capture;
+mod live;
 mod machine;
+mod process;
 mod serve;
+mod udp_forwarder;
 
 pub use capture::rules_of;
 
@@ -32,8 +35,11 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Ifaces { json } => capture::ifaces(json),
         Command::Packets(packets) => capture::packets(&packets),
         Command::Check(settings) => machine::check(&settings),
-        Command::Doctor(settings) => machine::doctor(&settings),
+        Command::Doctor(doctor) if doctor.live => live::doctor(doctor),
+        Command::Doctor(doctor) => machine::doctor(&doctor.settings),
+        Command::Tune(tune) => machine::tune(&tune),
         Command::Bench(bench) => bench::run(&bench),
+        Command::UdpForwarder(arguments) => udp_forwarder::run(&arguments),
         Command::Version => {
             println!("wirelake {}", env!("CARGO_PKG_VERSION"));
             Ok(ExitCode::SUCCESS)
@@ -54,6 +60,9 @@ fn plan(settings: &Settings) -> Result<Plan> {
         data: settings.data.clone(),
         hep_udp: settings.hep_udp.clone(),
         hep_tcp: settings.hep_tcp.clone(),
+        dropsonde_udp: settings.dropsonde_udp.clone(),
+        loggregator: settings.loggregator.clone(),
+        to: settings.to.clone(),
         capture: settings.capture.clone(),
         capture_filter: settings.capture_filter.clone(),
         api: settings.api.clone(),

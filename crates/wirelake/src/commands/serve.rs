@@ -8,20 +8,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
-use api::{App, Probe};
+use api::{App, Bottleneck, Probe};
 use config::{Compression, LogFormat, LogLevel, Plan, Secret};
 use lake::{Codec, Engine, EngineOptions, FileOptions, FlushLimits, Lake, LakeOptions};
 use stats::Board;
 use stats::prometheus::Gauge;
+use tap::live::Flows;
+use tap::media::Calls;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::{filter, prelude::*, reload};
 
 use super::plan;
 use crate::cli::{Serve, Settings};
-use crate::pipeline::{Capture, Live, Pages, Ports, Server};
+use crate::pipeline::loggregator::Loggregator;
+use crate::pipeline::{Capture, Live, Pages, Ports, Server, Watch};
 
 /// Memory for bloom filters between queries, MiB.
 const BLOOM_MIB: usize = 32;
+/// Media endpoints that are remembered with their calls; see docs/performance.md for what they take.
+const MEDIA_ENDPOINTS: usize = 65_536;
 /// How long closing tries to write what the disk refuses.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -39,16 +44,21 @@ pub fn run(serve: &Serve) -> Result<ExitCode> {
     let lake = Lake::open(&plan.data.dir, lake_options(&plan))?;
     let engine = Arc::new(Engine::new(Arc::clone(&lake), &engine_options(&plan))?);
     let board = Board::default();
-    let live = Arc::new(Live::new(plan.hep.key.expose().as_bytes()));
-    let server = Server::start(&plan, &lake, &board, &live)?;
+    let live = Live::new(plan.hep.key.expose().as_bytes());
+    let calls = Calls::new(MEDIA_ENDPOINTS);
+    let server = Server::start(&plan, &lake, &board, &live, &calls)?;
+    let loggregator = Loggregator::start(&plan, &lake, &board)?;
     let pages = Pages::default();
-    let capture = rings.map(|rings| Capture::start(&plan, rings, &lake, &board, &pages)).transpose()?;
+    let capture =
+        rings.map(|rings| Capture::start(&plan, rings, &lake, &board, &pages, &calls)).transpose()?;
     if serve.print_ports {
-        print_ports(&server.ports, api_address)?;
+        print_ports(&server.ports, &loggregator, api_address)?;
     }
-    server.remarks.iter().for_each(|remark| tracing::warn!("{remark}"));
-    greet(&plan, &server.ports, api_address);
-    let machine = Arc::new(Machine::new(server, capture, pages, Arc::clone(&lake)));
+    server.remarks.iter().chain(&loggregator.remarks).for_each(|remark| tracing::warn!("{remark}"));
+    greet(&plan, &server.ports, &loggregator, api_address);
+    let watch = Watch::new(board.clone(), Arc::clone(&lake), pages.clone(), plan.clone());
+    let machine =
+        Arc::new(Machine::new(server, loggregator, capture, pages, Arc::clone(&lake), watch, calls));
     let app = Arc::new(App::new(
         engine,
         board,
@@ -96,16 +106,19 @@ async fn attend(
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
             _ = hangup.recv() => if let Some(new) = reload(&plan) { plan = new },
-            _ = second.tick() => app.tick(),
+            _ = second.tick() => {
+                app.tick();
+                machine.watch.note();
+            }
         }
     }
     tracing::info!("stopping: reading what has arrived, then writing it");
     machine.stopping.store(true, Ordering::Release);
     let ending = Arc::clone(machine);
     let lost = tokio::task::spawn_blocking(move || ending.end()).await??;
-    let ledger = app.ledger();
-    let text = serde_json::to_string(&ledger).unwrap_or_default();
-    if ledger.balanced {
+    let books = app.books();
+    let text = books.to_string();
+    if books["balanced"] == true {
         tracing::info!(ledger = %text, "stopped; the books balance");
     } else {
         tracing::error!(ledger = %text, "stopped; the books do not balance");
@@ -118,25 +131,42 @@ async fn attend(
 /// The running parts, for the API's gauges and for the end.
 struct Machine {
     server: Mutex<Option<Server>>,
+    loggregator: Loggregator,
     capture: Mutex<Option<Capture>>,
     pages: Pages,
     lake: Arc<Lake>,
     stopping: AtomicBool,
     pools: Vec<mem::pool::PoolGauge>,
     since: Instant,
+    watch: Watch,
+    calls: Calls,
+    flows: Vec<Flows>,
 }
 
 impl Machine {
-    fn new(server: Server, capture: Option<Capture>, pages: Pages, lake: Arc<Lake>) -> Self {
+    fn new(
+        server: Server,
+        loggregator: Loggregator,
+        capture: Option<Capture>,
+        pages: Pages,
+        lake: Arc<Lake>,
+        watch: Watch,
+        calls: Calls,
+    ) -> Self {
         let pools = server.pools.clone();
+        let flows = capture.as_ref().map(|capture| capture.flows().to_vec()).unwrap_or_default();
         Self {
             server: Mutex::new(Some(server)),
+            loggregator,
             capture: Mutex::new(capture),
             pages,
             lake,
             stopping: AtomicBool::new(false),
             pools,
             since: Instant::now(),
+            watch,
+            calls,
+            flows,
         }
     }
 
@@ -147,6 +177,7 @@ impl Machine {
         let ended = server.map_or(Ok(()), Server::stop);
         let capture = self.capture.lock().unwrap_or_else(PoisonError::into_inner).take();
         let ended = ended.and(capture.map_or(Ok(()), Capture::stop));
+        let ended = ended.and(self.loggregator.stop());
         let lost = self.lake.close();
         ended.map(|()| lost)
     }
@@ -161,6 +192,7 @@ impl Probe for View {
             self.0.pools.iter().map(|pool| of(pool) * pool.block_bytes()).sum::<usize>() as f64
         };
         let files: u64 = self.0.lake.books().iter().map(|(_, books)| books.files_written).sum();
+        let media = self.0.calls.gauges();
         let hot: u64 = self.0.lake.books().iter().map(|(_, books)| books.hot_bytes).sum();
         vec![
             Gauge {
@@ -189,6 +221,26 @@ impl Probe for View {
                 value: files as f64,
             },
             Gauge {
+                name: "media_endpoints",
+                help: "Endpoints of media whose call is known.",
+                value: media.entries as f64,
+            },
+            Gauge {
+                name: "media_endpoints_waiting",
+                help: "Places of media endpoints that wait for readers to leave: garbage. Bounded by the table's size.",
+                value: media.waiting as f64,
+            },
+            Gauge {
+                name: "media_endpoints_refused",
+                help: "Media endpoints not remembered since the start: the table was full, or its readers did not leave.",
+                value: (media.refused_full + media.refused_waiting + self.0.calls.too_long()) as f64,
+            },
+            Gauge {
+                name: "flows_shown",
+                help: "Open flows that /api/flows/live can show.",
+                value: self.0.flows.iter().map(Flows::shown).sum::<usize>() as f64,
+            },
+            Gauge {
                 name: "uptime_seconds",
                 help: "Time since the start.",
                 value: self.0.since.elapsed().as_secs_f64(),
@@ -198,6 +250,18 @@ impl Probe for View {
 
     fn capture(&self) -> Option<tap::Ledger> {
         self.0.pages.ledger()
+    }
+
+    fn loggregator(&self) -> Option<loggregator::Ledger> {
+        Some(self.0.loggregator.ledger())
+    }
+
+    fn bottleneck(&self) -> Bottleneck {
+        self.0.watch.report()
+    }
+
+    fn live_flows(&self, limit: usize) -> Vec<tap::live::Now> {
+        tap::live::top(&self.0.flows, limit)
     }
 
     fn complaints(&self) -> Vec<String> {
@@ -216,6 +280,9 @@ impl Probe for View {
             .is_some_and(Server::has_failed)
         {
             found.push("a shard ended; restart the program and see its log".to_owned());
+        }
+        if self.0.loggregator.has_failed() {
+            found.push("the thread for dropsonde ended; restart the program and see its log".to_owned());
         }
         let capture = self.0.capture.lock().unwrap_or_else(PoisonError::into_inner);
         if capture.as_ref().is_some_and(Capture::has_failed) {
@@ -286,20 +353,26 @@ fn bind_api(address: SocketAddr) -> Result<TcpListener> {
 }
 
 /// One line of JSON; the first port of each kind, `null` where nothing listens.
-fn print_ports(ports: &Ports, api: SocketAddr) -> Result<()> {
+fn print_ports(ports: &Ports, loggregator: &Loggregator, api: SocketAddr) -> Result<()> {
     let first = |list: &[SocketAddr]| list.first().map(SocketAddr::port);
-    let line = serde_json::json!({ "hep_udp": first(&ports.hep_udp), "hep_tcp": first(&ports.hep_tcp), "api": api.port() });
+    let line = serde_json::json!({
+        "hep_udp": first(&ports.hep_udp),
+        "hep_tcp": first(&ports.hep_tcp),
+        "dropsonde_udp": first(&loggregator.dropsonde_udp),
+        "loggregator": first(&loggregator.listening),
+        "api": api.port(),
+    });
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).context("standard output is closed")
 }
 
-fn greet(plan: &Plan, ports: &Ports, api: SocketAddr) {
+fn greet(plan: &Plan, ports: &Ports, loggregator: &Loggregator, api: SocketAddr) {
     let list = |list: &[SocketAddr]| list.iter().map(SocketAddr::to_string).collect::<Vec<_>>().join(", ");
     let udp = ports.hep_udp.first().map_or(9060, SocketAddr::port);
     let shown =
         if api.ip().is_unspecified() { SocketAddr::new([127, 0, 0, 1].into(), api.port()) } else { api };
     eprintln!(
-        "wirelake {}\n\n  HEP over UDP   {}\n  HEP over TCP   {}\n  capture        {}\n  page and API   http://{shown}\n  lake           {}\n\n\
+        "wirelake {}\n\n  HEP over UDP   {}\n  HEP over TCP   {}\n  dropsonde      {}\n  capture        {}\n  page and API   http://{shown}\n  lake           {}\n\n\
          Try it:\n  \
          mirror the SIP of this machine      sngrep -c -H udp:127.0.0.1:{udp}\n  \
          see the latest calls                wirelake search --by call --server http://{shown}\n  \
@@ -308,6 +381,11 @@ fn greet(plan: &Plan, ports: &Ports, api: SocketAddr) {
         env!("CARGO_PKG_VERSION"),
         list(&ports.hep_udp),
         list(&ports.hep_tcp),
+        if loggregator.dropsonde_udp.is_empty() {
+            "off".to_owned()
+        } else {
+            list(&loggregator.dropsonde_udp)
+        },
         capturing(plan),
         plan.data.dir.display(),
     );
@@ -347,7 +425,7 @@ fn start_log(plan: &Plan) -> LogHandle {
 /// Our own events at the level asked for; the libraries' only when they are warnings.
 fn level(level: LogLevel) -> filter::Targets {
     let own = level.as_str().parse().unwrap_or(filter::LevelFilter::INFO);
-    let ours = ["wirelake", "api", "lake", "listen", "capture"];
+    let ours = ["wirelake", "api", "lake", "listen", "capture", "loggregator"];
     filter::Targets::new()
         .with_default(own.min(filter::LevelFilter::WARN))
         .with_targets(ours.map(|target| (target, own)))

@@ -12,12 +12,17 @@ use config::Plan;
 use correlate::Roundtrip;
 use flow::{End, Flow};
 use lake::Lake;
-use lake::rows::{CaptureRows, Sealed};
-use model::{Dir, Nanos};
-use stats::{Board, Counter, ShardCounters};
+use lake::rows::CaptureRows;
+use mem::cycles;
+use model::{Dir, Frame, Nanos};
+use stats::meter::Sampler;
+use stats::{Board, Counter, Meter, ShardCounters};
+use tap::live::Flows;
+use tap::media::Calls;
 use tap::{About, Options, Page, Row, Sink, SourceTotals, Tap};
 
 use super::packets::PacketStore;
+use super::sink::hand_over;
 use crate::commands::rules_of;
 
 /// How long one look at the ring may wait: also how late the end is heard.
@@ -44,11 +49,15 @@ impl Pages {
     }
 }
 
+/// Open flows that each capture thread shows to others.
+const SHOWN_FLOWS: u32 = 65_536;
+
 /// Capture at work.
 #[derive(Debug)]
 pub struct Capture {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<Result<()>>>,
+    flows: Vec<Flows>,
 }
 
 impl Capture {
@@ -74,7 +83,7 @@ impl Capture {
         Ok(Live::open_group(&options, capture.shards.max(1))?)
     }
 
-    /// Starts one thread per ring; rows go to `lake`, figures to `board` and `pages`.
+    /// Starts one thread per ring; rows go to `lake`, figures to `board` and `pages`; media are named by `calls`.
     ///
     /// # Errors
     /// When a rule cannot be read or the packet store cannot be made.
@@ -84,14 +93,16 @@ impl Capture {
         lake: &Arc<Lake>,
         board: &Board,
         pages: &Pages,
+        calls: &Calls,
     ) -> Result<Self> {
         let options = options(plan)?;
         let stop = Arc::new(AtomicBool::new(false));
         *pages.0.lock().unwrap_or_else(PoisonError::into_inner) = vec![Page::default(); lives.len()];
         let share = lives.len().max(1);
         let mut threads = Vec::new();
+        let mut flows = Vec::new();
         for (number, live) in lives.into_iter().enumerate() {
-            let sink = StoreSink::new(plan, lake, board.shard());
+            let sink = StoreSink::new(plan, lake, board.capture());
             let packets = match plan.capture.packets_dir.as_os_str() {
                 dir if dir.is_empty() => None,
                 dir => Some(PacketStore::open(
@@ -101,10 +112,14 @@ impl Capture {
                     share,
                 )?),
             };
+            let mut tap = Tap::new(options.clone(), sink);
+            tap.share_calls(calls);
+            flows.push(tap.show_flows(options.flows.flows.min(SHOWN_FLOWS) as usize));
             let worker = Worker {
                 number,
                 live,
-                tap: Tap::new(options.clone(), sink),
+                tap,
+                sampler: Sampler::default(),
                 packets,
                 pages: pages.clone(),
                 stop: Arc::clone(&stop),
@@ -115,7 +130,12 @@ impl Capture {
                 .context("a capture thread could not be started")?;
             threads.push(thread);
         }
-        Ok(Self { stop, threads })
+        Ok(Self { stop, threads, flows })
+    }
+
+    /// The flows that are open now, of all threads.
+    pub fn flows(&self) -> &[Flows] {
+        &self.flows
     }
 
     /// Takes what is in the rings, ends every flow and hands the last rows over.
@@ -172,6 +192,7 @@ struct Worker {
     number: usize,
     live: Live,
     tap: Tap<StoreSink>,
+    sampler: Sampler,
     packets: Option<PacketStore>,
     pages: Pages,
     stop: Arc<AtomicBool>,
@@ -196,13 +217,29 @@ impl Worker {
     }
 
     fn look(&mut self, wait: Duration) -> Result<()> {
-        let Self { live, tap, packets, .. } = self;
+        let Self { live, tap, packets, sampler, .. } = self;
+        // Waiting for frames and working on them happen within one call; the first frame ends the wait.
+        let mut frames = 0;
         live.poll(wait, &mut |frame| {
+            if frames == 0 {
+                tap.sink().counters.meters.enter(Meter::CaptureDecode);
+            }
+            frames += 1;
             if let Some(packets) = packets {
                 packets.add(&frame);
             }
-            tap.frame(&frame);
+            if sampler.is_due() {
+                measured(tap, &frame);
+            } else {
+                tap.frame(&frame);
+            }
         })?;
+        let meters = &mut tap.sink().counters.meters;
+        meters.enter(Meter::CaptureDecode);
+        if frames > 0 {
+            meters.batch(Meter::CaptureDecode, frames);
+            meters.batch(Meter::CaptureAppend, frames);
+        }
         live.changes(&mut |name, state| match state {
             State::Up => tracing::info!("capture: {name} is up again"),
             State::Down => tracing::warn!("capture: {name} is down; it goes on when it is up again"),
@@ -223,8 +260,25 @@ impl Worker {
         let drops = self.live.drops();
         let source = SourceTotals { drops: drops.kernel, filtered: 0, unknown_link: drops.unsupported };
         let rows = self.tap.sink().made;
-        self.tap.sink().counters.publish();
+        let counters = &mut self.tap.sink().counters;
+        counters.meters.enter(Meter::CaptureWait);
+        counters.publish();
         self.pages.put(self.number, self.tap.page(source, rows));
+    }
+}
+
+/// Takes one frame, and measures how long decoding and appending take.
+#[cold]
+fn measured(tap: &mut Tap<StoreSink>, frame: &Frame<'_>) {
+    let (began, seals) = (cycles::now(), tap.sink().seals);
+    tap.sink().appending = Some(0);
+    tap.frame(frame);
+    let took = cycles::now().saturating_sub(began);
+    let sink = tap.sink();
+    let appending = sink.appending.take().unwrap_or(0);
+    // Sealing is a stage of its own.
+    if sink.seals == seals {
+        sink.counters.meters.sample(took.saturating_sub(appending), appending);
     }
 }
 
@@ -239,6 +293,9 @@ struct StoreSink {
     since: Option<Instant>,
     silent_flows: bool,
     made: u64,
+    seals: u64,
+    /// Cycles that appending took, while that is measured.
+    appending: Option<u64>,
 }
 
 impl StoreSink {
@@ -253,11 +310,22 @@ impl StoreSink {
             since: None,
             silent_flows: plan.capture.silent_flows,
             made: 0,
+            seals: 0,
+            appending: None,
+        }
+    }
+
+    /// Appends to the columns.
+    fn append(&mut self, how: impl FnOnce(&mut CaptureRows)) {
+        let began = self.appending.map(|_| cycles::now());
+        how(&mut self.rows);
+        if let (Some(spent), Some(began)) = (&mut self.appending, began) {
+            *spent += cycles::now().saturating_sub(began);
         }
     }
 
     fn add(&mut self, counter: Counter, row: &Row<'_>) {
-        self.rows.append(row);
+        self.append(|rows| rows.append(row));
         self.made_one(counter);
     }
 
@@ -278,18 +346,12 @@ impl StoreSink {
 
     fn seal(&mut self) {
         self.since = None;
+        self.seals += 1;
+        let stage = self.counters.meters.enter(Meter::CaptureSeal);
         let mut sealed = Vec::new();
         self.rows.seal(|batch| sealed.push(batch));
-        if sealed.is_empty() {
-            return;
-        }
-        self.counters.add(Counter::Batches, sealed.len() as u64);
-        self.counters.add(Counter::HandedOver, sealed.iter().map(|batch| batch.rows.num_rows() as u64).sum());
-        // Published before the lake has them, so that the lake never has rows that no shard made.
-        self.counters.publish();
-        for Sealed { table, rows, held_bytes } in sealed {
-            self.lake.append(table, rows, held_bytes);
-        }
+        hand_over(sealed, &mut self.counters, Some((Meter::CaptureSeal, Meter::CaptureHeld)), &mut self.lake);
+        self.counters.meters.enter(stage);
     }
 }
 
@@ -300,7 +362,7 @@ impl Sink for StoreSink {
     }
 
     fn sip(&mut self, flow: &Flow, dir: Dir, time: Nanos, message: &[u8]) {
-        self.rows.append_sip(flow, dir, time, message);
+        self.append(|rows| rows.append_sip(flow, dir, time, message));
         self.made_one(Counter::RowsCapturedSip);
     }
 

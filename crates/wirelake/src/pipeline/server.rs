@@ -14,6 +14,7 @@ use listen::udp::Gro;
 use listen::{Frame, Shard, ShardConfig, Stop, TcpOptions, UdpOptions, bind_tcp, bind_udp};
 use mem::pool::{Pool, PoolGauge};
 use stats::Board;
+use tap::media::Calls;
 
 use super::sink::{HepSink, Live, SealLimits};
 
@@ -43,11 +44,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds every socket of the plan and starts the shards, which hand their rows to `lake`.
+    /// Binds every socket of the plan and starts the shards, which hand their rows to `lake` and share what they
+    /// know of media in `calls`.
     ///
     /// # Errors
     /// When an address cannot be bound: which one, and what to do.
-    pub fn start(plan: &Plan, lake: &Arc<Lake>, board: &Board, live: &Arc<Live>) -> Result<Self> {
+    pub fn start(plan: &Plan, lake: &Arc<Lake>, board: &Board, live: &Live, calls: &Calls) -> Result<Self> {
         let count = plan.threads.shards.max(1);
         let block_bytes = plan.memory.block_kib << 10;
         // The columns that point into the blocks need the rest.
@@ -108,14 +110,12 @@ impl Server {
             .into_iter()
             .enumerate()
             .map(|(number, mut shard)| {
-                let options = RowOptions { correlation_headers: plan.hep.correlation_headers.clone() };
-                let mut sink = HepSink::new(
-                    Arc::clone(lake),
-                    limits,
-                    options,
-                    plan.hep.inflate_max_bytes,
-                    Arc::clone(live),
-                );
+                let options = RowOptions {
+                    correlation_headers: plan.hep.correlation_headers.0.clone(),
+                    calls: Some(calls.clone()),
+                };
+                let mut sink =
+                    HepSink::new(Arc::clone(lake), limits, options, plan.hep.inflate_max_bytes, live);
                 let stop = Arc::clone(&stop);
                 std::thread::Builder::new()
                     .name(format!("shard-{number}"))

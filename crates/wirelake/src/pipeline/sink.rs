@@ -1,14 +1,14 @@
 //! What a shard does with each message: open the envelope, check the key, make the row.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
-
 use decode::What;
-use envelope::hep::{self, Notices, TimeSource};
+use envelope::hep::{self, Hep, Notices, TimeSource};
 use lake::rows::{Appended, Arrival, Payload, RowOptions, Rows, Sealed};
 use listen::{Origin, Sink};
 use mem::block::Shared;
-use stats::{Counter, DropReason, ShardCounters};
+use mem::cycles;
+use mem::snapshot::{Snapshot, View};
+use stats::meter::Sampler;
+use stats::{Counter, DropReason, Meter, ShardCounters};
 
 /// Where sealed batches go.
 pub trait Handover {
@@ -16,10 +16,33 @@ pub trait Handover {
     fn take(&mut self, sealed: Sealed);
 }
 
-impl Handover for Arc<lake::Lake> {
+impl Handover for std::sync::Arc<lake::Lake> {
     fn take(&mut self, sealed: Sealed) {
         self.append(sealed.table, sealed.rows, sealed.held_bytes);
     }
+}
+
+/// Counts sealed batches and hands them over. Of `stages`, the first gets the batches; the second gets the time that the
+/// lake lets its callers wait.
+pub fn hand_over(
+    sealed: Vec<Sealed>,
+    counters: &mut ShardCounters,
+    stages: Option<(Meter, Meter)>,
+    to: &mut impl Handover,
+) {
+    if sealed.is_empty() {
+        return;
+    }
+    let rows = sealed.iter().map(|batch| batch.rows.num_rows() as u64).sum();
+    counters.add(Counter::Batches, sealed.len() as u64);
+    counters.add(Counter::HandedOver, rows);
+    if let Some((seal, held)) = stages {
+        counters.meters.batch(seal, rows);
+        counters.meters.enter(held);
+    }
+    // Published before the lake has them, so that the lake never has rows that no shard made.
+    counters.publish();
+    sealed.into_iter().for_each(|batch| to.take(batch));
 }
 
 /// When a growing batch is sealed.
@@ -34,22 +57,20 @@ pub struct SealLimits {
 }
 
 /// Settings that may change while shards run.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone)]
 pub struct Live {
-    version: AtomicU64,
-    key: RwLock<Arc<[u8]>>,
+    key: Snapshot<Box<[u8]>>,
 }
 
 impl Live {
     /// Settings with this key; empty means that none is asked for.
     pub fn new(key: &[u8]) -> Self {
-        Self { version: AtomicU64::new(1), key: RwLock::new(key.into()) }
+        Self { key: Snapshot::new(key.into()) }
     }
 
     /// Changes the key; every shard takes it up with its next batch.
     pub fn set_key(&self, key: &[u8]) {
-        *self.key.write().unwrap_or_else(PoisonError::into_inner) = key.into();
-        self.version.fetch_add(1, Ordering::Release);
+        self.key.set(key.into());
     }
 }
 
@@ -60,12 +81,13 @@ pub struct HepSink<H> {
     handover: H,
     limits: SealLimits,
     inflate_limit: usize,
-    live: Arc<Live>,
-    seen: u64,
-    key: Arc<[u8]>,
+    key: View<Box<[u8]>>,
     /// When the growing batch got its first row.
     since: i64,
     inflated: Vec<u8>,
+    sampler: Sampler,
+    /// When the envelope of the message that is measured was open.
+    opened: u64,
 }
 
 impl<H: Handover> HepSink<H> {
@@ -75,43 +97,49 @@ impl<H: Handover> HepSink<H> {
         limits: SealLimits,
         options: RowOptions,
         inflate_limit: usize,
-        live: Arc<Live>,
+        live: &Live,
     ) -> Self {
-        let mut sink = Self {
+        Self {
             rows: Rows::new(limits.rows.min(65_536), options),
             handover,
             limits,
             inflate_limit,
-            live,
-            seen: 0,
-            key: Arc::from([]),
+            key: live.key.view(),
             since: 0,
             inflated: Vec::new(),
-        };
-        sink.refresh();
-        sink
-    }
-
-    fn refresh(&mut self) {
-        let version = self.live.version.load(Ordering::Acquire);
-        if version != self.seen {
-            self.key = Arc::clone(&self.live.key.read().unwrap_or_else(PoisonError::into_inner));
-            self.seen = version;
+            sampler: Sampler::default(),
+            opened: 0,
         }
     }
 
     /// Seals what there is and hands it over.
     pub fn seal(&mut self, counters: &mut ShardCounters) {
+        let stage = counters.meters.enter(Meter::HepSeal);
         let mut sealed = Vec::new();
         self.rows.seal(|batch| sealed.push(batch));
-        if sealed.is_empty() {
-            return;
-        }
-        counters.add(Counter::Batches, sealed.len() as u64);
-        counters.add(Counter::HandedOver, sealed.iter().map(|batch| batch.rows.num_rows() as u64).sum());
-        // Published before the lake has them, so that the lake never has rows that no shard made.
-        counters.publish();
-        sealed.into_iter().for_each(|batch| self.handover.take(batch));
+        hand_over(sealed, counters, Some((Meter::HepSeal, Meter::HepHeld)), &mut self.handover);
+        counters.meters.enter(stage);
+    }
+
+    /// Opens one packet, and measures how long decoding and appending take.
+    #[cold]
+    fn open_measured(
+        &mut self,
+        bytes: &[u8],
+        origin: &Origin,
+        counters: &mut ShardCounters,
+    ) -> Result<(), DropReason> {
+        let began = cycles::now();
+        self.opened = 0;
+        self.rows.measure();
+        let result = self.open(bytes, origin, counters);
+        let ended = cycles::now();
+        // A packet that is refused never gets as far as to be appended.
+        let opened = if self.opened == 0 { ended } else { self.opened };
+        let parsed = self.rows.measured();
+        let appended = ended.saturating_sub(opened).saturating_sub(parsed);
+        counters.meters.sample(ended.saturating_sub(began).saturating_sub(appended), appended);
+        result
     }
 
     /// Opens one packet and makes its row, or says why not.
@@ -122,11 +150,13 @@ impl<H: Handover> HepSink<H> {
         origin: &Origin,
         counters: &mut ShardCounters,
     ) -> Result<(), DropReason> {
-        let packet = hep::open(bytes).map_err(|error| reason(error.what))?;
-        let checked = !self.key.is_empty();
+        let mut packet = Hep::default();
+        hep::open_into(bytes, &mut packet).map_err(|error| reason(error.what))?;
+        let key = self.key.seen();
+        let checked = !key.is_empty();
         if checked {
             let given = packet.auth_key.ok_or(DropReason::AuthMissing)?;
-            if !hep::auth_ok(&self.key, Some(given)) {
+            if !hep::auth_ok(key, Some(given)) {
                 return Err(DropReason::AuthWrong);
             }
         }
@@ -148,6 +178,9 @@ impl<H: Handover> HepSink<H> {
         if self.rows.is_empty() {
             self.since = origin.received;
         }
+        if self.rows.is_measured() {
+            self.opened = cycles::now();
+        }
         let appended = self.rows.append(&packet, payload, &arrival);
         note(counters, &appended, packet.notices);
         Ok(())
@@ -161,13 +194,18 @@ impl<H: Handover> Sink for HepSink<H> {
 
     #[inline]
     fn message(&mut self, bytes: &[u8], origin: &Origin, counters: &mut ShardCounters) {
-        if let Err(reason) = self.open(bytes, origin, counters) {
+        let opened = match self.sampler.is_due() {
+            true => self.open_measured(bytes, origin, counters),
+            false => self.open(bytes, origin, counters),
+        };
+        if let Err(reason) = opened {
             counters.drop(reason, 1);
         }
     }
 
     fn batch_end(&mut self, now: i64, counters: &mut ShardCounters) {
-        self.refresh();
+        self.key.look();
+        self.rows.end_batch(now);
         // Without a row too: blocks that held nothing but refused packets must go back.
         let full = self.rows.len() >= self.limits.rows || self.rows.held_bytes() >= self.limits.bytes;
         let old = !self.rows.is_empty() && now.saturating_sub(self.since) >= self.limits.age_ns;

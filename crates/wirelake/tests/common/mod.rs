@@ -118,11 +118,17 @@ pub struct Stopped {
 impl Server {
     /// Starts a server over a lake, with two shards and ports of the kernel's choice.
     pub fn start(data: &Path, more: &[&str]) -> Self {
+        Self::start_with(data, more, &[])
+    }
+
+    /// The same with variables in its environment.
+    pub fn start_with(data: &Path, more: &[&str], environment: &[(&str, &str)]) -> Self {
         let data = data.to_str().unwrap();
         let mut arguments = vec!["serve", "--data", data, "--print-ports"];
         for (flag, default) in [
             ("--hep-udp", "127.0.0.1:0"),
             ("--hep-tcp", "127.0.0.1:0"),
+            ("--dropsonde-udp", "127.0.0.1:0"),
             ("--api", "127.0.0.1:0"),
             ("--shards", "2"),
         ] {
@@ -131,7 +137,9 @@ impl Server {
             }
         }
         arguments.extend(more);
-        let mut child = wirelake(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut command = wirelake(&arguments);
+        command.envs(environment.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         let mut log = Log::of(&mut child);
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -155,6 +163,16 @@ impl Server {
     /// Where HEP is taken over TCP.
     pub fn tcp(&self) -> SocketAddr {
         ([127, 0, 0, 1], self.port("hep_tcp")).into()
+    }
+
+    /// Where dropsonde is taken.
+    pub fn dropsonde(&self) -> SocketAddr {
+        ([127, 0, 0, 1], self.port("dropsonde_udp")).into()
+    }
+
+    /// Where Loggregator's envelopes are taken over gRPC.
+    pub fn loggregator(&self) -> SocketAddr {
+        ([127, 0, 0, 1], self.port("loggregator")).into()
     }
 
     /// The URL of the API, without a slash at its end.

@@ -2,6 +2,8 @@
 
 use core::net::IpAddr;
 
+use model::Endpoint;
+
 use crate::{
     number::{decimal, port},
     text::Text,
@@ -50,6 +52,18 @@ impl<'a> Media<'a> {
             port if self.rtcp_mux => Some(port),
             port => self.rtcp_port.or_else(|| port.checked_add(1)),
         }
+    }
+
+    /// Where RTP and RTCP will be received; nowhere when the media is refused, is no RTP, or has a name or the
+    /// unspecified address for an address.
+    pub fn endpoints(&self) -> [Option<Endpoint>; 2] {
+        let is_rtp = self.transport.windows(4).any(|part| part.eq_ignore_ascii_case(b"RTP/"));
+        let Some(ip) = self.ip().filter(|ip| is_rtp && self.port != 0 && !ip.is_unspecified()) else {
+            return [None; 2];
+        };
+        let rtcp = self.rtcp().filter(|port| *port != self.port);
+        let rtcp_ip = self.rtcp_address.and_then(self::ip).unwrap_or(ip);
+        [Some(Endpoint::new(ip, self.port)), rtcp.map(|port| Endpoint::new(rtcp_ip, port))]
     }
 
     /// Reads the value of an `m=` line; `None` without a usable port and transport.

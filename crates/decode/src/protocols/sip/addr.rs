@@ -3,9 +3,10 @@
 use super::{
     params::{Params, quoted_end},
     uri::{Uri, UriParts},
-    window,
+    window::Usual,
 };
 use crate::text::{Part, Text};
+use simd::Portable;
 
 /// An address with its display name, URI and header parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,9 +32,21 @@ impl<'a> NameAddr<'a> {
 
     #[inline(always)]
     pub(super) fn parse_text(value: Text<'a>) -> Self {
+        let mut usual = Usual::default();
+        usual.find_address(Portable, value);
+        Self::seen(value, &usual)
+    }
+
+    /// The address whose places are those of `usual`, or in no usual form.
+    #[inline(always)]
+    pub(super) fn seen(value: Text<'a>, usual: &Usual) -> Self {
         let whole = value.whole();
         let AddrParts { display, uri: UriParts { raw, scheme, user, password, host, tail }, params, tag } =
-            AddrParts::parse(value);
+            if usual.is_some() {
+                usual.address(value)
+            } else {
+                AddrParts::unpack(unusual(whole, value.at(), value.end()))
+            };
         Self {
             display: display.some(whole),
             uri: Uri::from_parts(whole, UriParts { raw, scheme, user, password, host, tail }),
@@ -59,14 +72,6 @@ pub(super) struct AddrParts {
 }
 
 impl AddrParts {
-    #[inline(always)]
-    fn parse(value: Text<'_>) -> Self {
-        match window::name_addr(value) {
-            Some(parts) => parts,
-            None => Self::unpack(unusual(value.whole(), value.at(), value.end())),
-        }
-    }
-
     /// As [`unusual`] gives them: in another form, so that usual parts, which stay in registers, are
     /// not put into memory to meet these.
     #[inline(always)]
@@ -151,25 +156,36 @@ mod tests {
             .into()
     }
 
-    fn slices(whole: &[u8], parts: AddrParts) -> NameAddr<'_> {
-        NameAddr {
-            display: parts.display.some(whole),
-            uri: Uri::from_parts(whole, parts.uri),
-            params: parts.params.get(whole),
-            tag: parts.tag.some(whole),
+    struct Both<'a>(Text<'a>);
+
+    impl simd::Op for Both<'_> {
+        type Out = (Usual, Usual);
+
+        fn run<S: simd::Simd>(self, simd: S) -> Self::Out {
+            let (mut address, mut uri) = <(Usual, Usual)>::default();
+            address.find_address(simd, self.0);
+            uri.find_uri_alone(simd, self.0);
+            (address, uri)
         }
     }
 
     /// The usual and the general way must agree on every text that the usual one takes.
     fn both_ways(text: &[u8]) {
-        let general = AddrParts::unpack(unusual(text, 0, text.len()));
+        let general = NameAddr::seen(Text::new(text), &Usual::default());
         for behind in [0, 1, 20, 80] {
             let whole = [text, &vec![b'@'; behind]].concat();
             let value = Text::within(&whole, 0, text.len());
-            let usual = AddrParts::parse(value.trim_start());
-            assert_eq!(slices(&whole, usual), slices(text, general), "{}", text.escape_ascii());
+            let trimmed = value.trim_start();
             let uri = Uri::from_parts(text, UriParts::up_to_close(Text::new(text)).0);
+            assert_eq!(NameAddr::parse_text(trimmed), general, "{}", text.escape_ascii());
             assert_eq!(Uri::whole(value), uri, "{}", text.escape_ascii());
+            // The CPU's own way finds the same.
+            let (usual, _) = simd::run(Both(trimmed));
+            assert_eq!(NameAddr::seen(trimmed, &usual), general, "{}", text.escape_ascii());
+            let (_, usual) = simd::run(Both(value));
+            if usual.is_some() {
+                assert_eq!(Uri::from_parts(&whole, usual.uri(0)), uri, "{}", text.escape_ascii());
+            }
         }
     }
 

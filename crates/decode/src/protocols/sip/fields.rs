@@ -7,7 +7,8 @@ use super::{
     message::{CSeq, Message, Span},
     names::Known,
     uri::Uri,
-    via::Via,
+    via::{Hop, Via},
+    window::Usual,
 };
 use crate::{number::digits, text::Text};
 
@@ -59,14 +60,28 @@ impl<'a> Message<'a> {
         if self.is_request() { self.start.rest.get(self.bytes()) } else { None }
     }
 
+    /// The same, empty for a response.
+    #[inline(always)]
+    pub(super) fn request_uri_text(&self) -> Text<'a> {
+        let rest = self.start.rest.text(self.bytes());
+        if self.is_request() { rest } else { rest.upto(rest.at()) }
+    }
+
     /// Request-URI, also when it wrongly stands in angle brackets.
     #[inline]
     pub fn ruri(&self) -> Option<Uri<'a>> {
         if !self.is_request() {
             return None;
         }
-        let uri = self.start.rest.text(self.bytes());
-        Some(if uri.starts_with(b'<') { NameAddr::parse_text(uri).uri } else { Uri::whole(uri) })
+        let uri = self.request_uri_text();
+        let usual = &self.usual.ruri;
+        Some(if usual.is_some() {
+            Uri::from_parts(uri.whole(), usual.uri(uri.at()))
+        } else if uri.starts_with(b'<') {
+            NameAddr::parse_text(uri).uri
+        } else {
+            Uri::unusual(uri)
+        })
     }
 
     /// Sequence number and method; `None` when CSeq is missing or malformed.
@@ -98,6 +113,13 @@ impl<'a> Message<'a> {
         if value.is_empty() { None } else { Some(NameAddr::parse_text(value)) }
     }
 
+    /// The same where it was looked at already.
+    #[inline(always)]
+    fn seen_address(&self, header: Known, usual: &Usual) -> Option<NameAddr<'a>> {
+        let value = self.value_text(header);
+        if value.is_empty() { None } else { Some(NameAddr::seen(value, usual)) }
+    }
+
     #[inline(always)]
     fn number(&self, header: Known) -> Option<u32> {
         // Places of values have no white space around them.
@@ -113,19 +135,19 @@ impl<'a> Message<'a> {
     /// From.
     #[inline]
     pub fn from(&self) -> Option<NameAddr<'a>> {
-        self.address(Known::From)
+        self.seen_address(Known::From, &self.usual.from)
     }
 
     /// To.
     #[inline]
     pub fn to(&self) -> Option<NameAddr<'a>> {
-        self.address(Known::To)
+        self.seen_address(Known::To, &self.usual.to)
     }
 
     /// The first Contact.
     #[inline]
     pub fn contact(&self) -> Option<NameAddr<'a>> {
-        self.address(Known::Contact)
+        self.seen_address(Known::Contact, &self.usual.contact)
     }
 
     /// The first P-Asserted-Identity.
@@ -149,7 +171,15 @@ impl<'a> Message<'a> {
     /// The top Via: the first value of the first Via header.
     #[inline]
     pub fn via(&self) -> Option<Via<'a>> {
-        Some(self.value_text(Known::Via)).filter(|value| !value.is_empty()).map(Via::parse_text)
+        let value = self.value_text(Known::Via);
+        if value.is_empty() { None } else { Some(Via::seen(value, &self.usual.via)) }
+    }
+
+    /// Transport, host and branch of the top Via: less work than [`via`](Self::via).
+    #[inline]
+    pub fn hop(&self) -> Option<Hop<'a>> {
+        let value = self.value_text(Known::Via);
+        if value.is_empty() { None } else { Some(Hop::seen(value, &self.usual.via)) }
     }
 
     /// User-Agent.

@@ -5,6 +5,7 @@ use super::{
     names,
 };
 use crate::text::Text;
+use simd::Portable;
 
 /// One header as it stands on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +34,8 @@ pub struct Headers<'a> {
 impl<'a> Headers<'a> {
     /// `head` starts at the start line, which is passed over.
     pub(super) fn new(head: &'a [u8]) -> Self {
-        let mut ends = LineEnds::new(head);
-        let at = ends.next().map_or(head.len(), |end| end.saturating_add(1));
+        let mut ends = LineEnds::new(Portable, head);
+        let at = ends.next(Portable).map_or(head.len(), |end| end.saturating_add(1));
         Self { head, ends, at }
     }
 }
@@ -45,7 +46,7 @@ impl<'a> Iterator for Headers<'a> {
     fn next(&mut self) -> Option<Header<'a>> {
         while self.at < self.head.len() {
             // The line with its continuation lines (RFC 3261 §7.3.1).
-            let mut end = self.ends.next().unwrap_or(self.head.len());
+            let mut end = self.ends.next(Portable).unwrap_or(self.head.len());
             if matches!(self.head.get(end.wrapping_add(1)), Some(b' ' | b'\t')) {
                 (end, self.ends) = unfolded_end(self.head, end);
             }

@@ -1,47 +1,41 @@
 //! Where lines end.
 
 use crate::lanes::{LANES, equal, padded};
-
-/// Bytes compared per step: a bit of a 64-bit word for each.
-const STEP: usize = 4 * LANES;
+use simd::{BLOCK, Portable, Simd};
 
 /// The positions of the LFs of a text, in order. It compares 64 bytes at a time and keeps the hits,
 /// so each byte is compared once however short the lines are.
 #[derive(Clone, Debug)]
 pub(super) struct LineEnds<'a> {
     bytes: &'a [u8],
-    /// Where the bytes of `hits` begin.
+    /// Where the bytes of `hits` begin: those of a block, or what follows the last whole one.
     base: usize,
     hits: u64,
 }
 
 impl<'a> LineEnds<'a> {
     #[inline(always)]
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, base: 0, hits: hits_at(bytes, 0) }
+    pub(super) fn new(simd: impl Simd, bytes: &'a [u8]) -> Self {
+        Self { bytes, base: 0, hits: hits_at(simd, bytes, 0) }
     }
 
     /// Those behind position `at`.
     pub(super) fn behind(bytes: &'a [u8], at: usize) -> Self {
-        let base = at & !(STEP - 1);
+        let base = at & !(BLOCK - 1);
         // Two shifts, because one by all 64 bits is none.
-        let behind = (u64::MAX << (at & (STEP - 1))) << 1;
-        Self { bytes, base, hits: hits_at(bytes, base) & behind }
+        let behind = (u64::MAX << (at & (BLOCK - 1))) << 1;
+        Self { bytes, base, hits: hits_at(Portable, bytes, base) & behind }
     }
-}
 
-impl Iterator for LineEnds<'_> {
-    type Item = usize;
-
+    /// The next one; `None` when there is none, and then ever after.
     #[inline(always)]
-    fn next(&mut self) -> Option<usize> {
+    pub(super) fn next(&mut self, simd: impl Simd) -> Option<usize> {
         while self.hits == 0 {
-            let base = self.base.wrapping_add(STEP);
-            if base >= self.bytes.len() {
+            if self.base >= self.bytes.len() {
                 return None;
             }
-            self.base = base;
-            self.hits = hits_at(self.bytes, base);
+            self.base = self.base.wrapping_add(BLOCK);
+            self.hits = hits_at(simd, self.bytes, self.base);
         }
         let at = self.base.wrapping_add(self.hits.trailing_zeros() as usize);
         self.hits &= self.hits.wrapping_sub(1);
@@ -54,45 +48,24 @@ impl Iterator for LineEnds<'_> {
 pub(super) fn unfolded_end(head: &[u8], mut end: usize) -> (usize, LineEnds<'_>) {
     let mut ends = LineEnds::behind(head, end);
     while let Some(b' ' | b'\t') = head.get(end.wrapping_add(1)) {
-        end = ends.next().unwrap_or(head.len());
+        end = ends.next(Portable).unwrap_or(head.len());
     }
     (end, ends)
 }
 
+/// The hits in the block at `base`, a multiple of its size.
 #[inline(always)]
-fn hits_at(bytes: &[u8], at: usize) -> u64 {
-    let rest = bytes.get(at..).unwrap_or(&[]);
-    match rest.first_chunk::<STEP>() {
-        Some(step) => hits(step),
-        None => tail_hits(bytes, rest.len()),
+fn hits_at(simd: impl Simd, bytes: &[u8], base: usize) -> u64 {
+    match bytes.as_chunks().0.get(base / BLOCK) {
+        Some(block) => simd.equal(simd.load(block), b'\n'),
+        None => tail_hits(bytes, base),
     }
 }
 
-#[inline(always)]
-fn hits(step: &[u8; STEP]) -> u64 {
-    let (lanes, _) = step.as_chunks::<LANES>();
-    let mut hits = 0u64;
-    for lanes in lanes.iter().rev() {
-        hits = hits << LANES | u64::from(equal(*lanes, [b'\n']));
-    }
-    hits
-}
-
-/// As [`hits`] for the last bytes of a text, fewer than a step.
-#[inline(always)]
-fn tail_hits(bytes: &[u8], tail: usize) -> u64 {
-    match bytes.last_chunk::<STEP>() {
-        // The last step of the text, without what lies before the tail.
-        Some(step) if tail > 0 => hits(step) >> (STEP.wrapping_sub(tail) & (STEP - 1)),
-        Some(_) => 0,
-        None => short_hits(bytes),
-    }
-}
-
-/// The same for a text that is shorter than a step as a whole.
+/// The hits from `base` on, where no whole block is left.
 #[inline(never)]
-fn short_hits(tail: &[u8]) -> u64 {
-    let (lanes, rest) = tail.as_chunks::<LANES>();
+fn tail_hits(bytes: &[u8], base: usize) -> u64 {
+    let (lanes, rest) = bytes.get(base..).unwrap_or_default().as_chunks::<LANES>();
     // NUL is no line end: padding makes no hit.
     let mut hits = u64::from(equal(padded(rest), [b'\n']));
     for lanes in lanes.iter().rev() {
@@ -103,21 +76,42 @@ fn short_hits(tail: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::LineEnds;
+    use super::*;
+
+    struct All<'a>(LineEnds<'a>);
+
+    impl simd::Op for All<'_> {
+        type Out = Vec<usize>;
+
+        fn run<S: Simd>(mut self, simd: S) -> Vec<usize> {
+            let all = core::iter::from_fn(|| self.0.next(simd)).collect();
+            assert_eq!(self.0.next(simd), None);
+            all
+        }
+    }
+
+    struct New<'a>(&'a [u8]);
+
+    impl simd::Op for New<'_> {
+        type Out = Vec<usize>;
+
+        fn run<S: Simd>(self, simd: S) -> Vec<usize> {
+            simd::Op::run(All(LineEnds::new(simd, self.0)), simd)
+        }
+    }
 
     #[test]
     fn every_line_end_once() {
+        use simd::Op;
         for len in 0..200usize {
             for pattern in 0..64u64 {
                 let bytes: Vec<u8> =
                     (0..len).map(|i| if pattern >> (i % 6) & 1 == 1 { b'\n' } else { 11 }).collect();
                 let expected: Vec<usize> = (0..len).filter(|i| bytes[*i] == b'\n').collect();
-                assert_eq!(LineEnds::new(&bytes).collect::<Vec<_>>(), expected);
-                let mut ends = LineEnds::new(&bytes);
-                while ends.next().is_some() {}
-                assert_eq!(ends.next(), None);
-                let behind = expected.iter().copied().filter(|at| *at > len / 2);
-                assert!(LineEnds::behind(&bytes, len / 2).eq(behind));
+                assert_eq!(New(&bytes).run(Portable), expected);
+                assert_eq!(simd::run(New(&bytes)), expected);
+                let behind: Vec<usize> = expected.into_iter().filter(|at| *at > len / 2).collect();
+                assert_eq!(simd::run(All(LineEnds::behind(&bytes, len / 2))), behind);
             }
         }
     }

@@ -1,7 +1,8 @@
 //! A message: its bytes and where in them things are.
 
-use super::{names::KNOWN, parse::Head, problems::Problems};
+use super::{names::KNOWN, parse::Head, problems::Problems, via::UsualVia, window::Usual};
 use crate::text::Text;
+use simd::{Ascii, Simd};
 
 /// A range of the message. Positions survive when the buffer moves, and are half of a slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,6 +72,16 @@ pub(super) struct StartLine {
     pub problems: Problems,
 }
 
+/// The places within the values that nearly every row has taken apart, where these are usual ones.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Taken {
+    pub via: UsualVia,
+    pub ruri: Usual,
+    pub from: Usual,
+    pub to: Usual,
+    pub contact: Usual,
+}
+
 /// The CSeq header: sequence number and method (RFC 3261 §20.16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CSeq<'a> {
@@ -88,9 +99,13 @@ pub struct CSeq<'a> {
 #[derive(Clone, Debug)]
 pub struct Message<'a> {
     bytes: &'a [u8],
+    /// The head where it is ASCII, else nothing.
+    ascii: Ascii<'a>,
+    /// The head where it is other text.
     text: Option<&'a str>,
     pub(super) start: StartLine,
     pub(super) spans: [Span; KNOWN],
+    pub(super) usual: Taken,
     pub(super) cseq: Option<u32>,
     pub(super) cseq_method: Span,
     head_end: u32,
@@ -112,9 +127,11 @@ impl<'a> Message<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
+            ascii: Ascii::default(),
             text: None,
             start: StartLine::default(),
             spans: [Span::default(); KNOWN],
+            usual: Taken::default(),
             cseq: None,
             cseq_method: Span::default(),
             head_end: 0,
@@ -141,10 +158,19 @@ impl<'a> Message<'a> {
     /// Keeps the text of the head: that of the message where it is given, else the head itself when
     /// it is valid.
     #[inline(always)]
-    pub(super) fn set_text(&mut self, message: Option<&'a str>) {
+    pub(super) fn set_text(&mut self, simd: impl Simd, message: Option<&'a str>) {
+        match Ascii::new(simd, self.head()) {
+            Some(ascii) => self.ascii = ascii,
+            None => self.set_other_text(message),
+        }
+    }
+
+    #[cold]
+    fn set_other_text(&mut self, message: Option<&'a str>) {
+        let head = self.head();
         self.text = match message {
-            Some(message) => message.get(..self.head_end as usize),
-            None => simdutf8::basic::from_utf8(self.head()).ok(),
+            Some(message) => message.get(..head.len()),
+            None => simdutf8::basic::from_utf8(head).ok(),
         };
         if self.text.is_none() {
             self.problems |= Problems::NOT_UTF8;
@@ -184,7 +210,7 @@ impl<'a> Message<'a> {
     /// Whether start line and headers are valid UTF-8.
     #[inline]
     pub const fn head_is_utf8(&self) -> bool {
-        self.text.is_some()
+        !self.problems.contains(Problems::NOT_UTF8)
     }
 
     /// `part`, a slice of the head, as text, without looking at its bytes again.
@@ -196,6 +222,14 @@ impl<'a> Message<'a> {
         // The text starts where the message does. Of the two, the message's address is the one that a
         // part was made from, so that the compiler finds the position again without computing it.
         let at = part.as_ptr().addr().wrapping_sub(self.bytes.as_ptr().addr());
-        self.text?.get(at..at.wrapping_add(part.len()))
+        match self.ascii.get(at, part.len()) {
+            Some(text) => Some(text),
+            None => self.other_text(at, part.len()),
+        }
+    }
+
+    #[cold]
+    fn other_text(&self, at: usize, len: usize) -> Option<&'a str> {
+        self.text?.get(at..at.checked_add(len)?)
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! * In: the bytes of one message, request or response, as HEP or a datagram carries them.
 //! * Out: a [`Message`]: the place of each header that searches need, found in one pass over the
-//!   head. Addresses, URIs and Via are taken apart when they are asked for.
+//!   head, and the places within the addresses and the Via that nearly every row has, where these are
+//!   written as usual. Anything else is taken apart when it is asked for.
 //! * Owned: nothing; every field borrows from the input.
 //! * Bounded by: the length of the input. Each byte of the head is looked at a fixed number of
 //!   times, the body only by [`sdp`](crate::sdp).
@@ -40,5 +41,5 @@ pub use parse::{parse, parse_into, parse_str, parse_str_into};
 pub use problems::Problems;
 pub use start::looks_like_start;
 pub use uri::Uri;
-pub use via::Via;
+pub use via::{Hop, Via};
 pub use wire::Sip;

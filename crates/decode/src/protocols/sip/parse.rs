@@ -11,8 +11,9 @@ use crate::{
     DecodeError, What,
     lanes::{LANES, equal},
     number::digits,
-    text::{Text, is_trimmed},
+    text::Text,
 };
+use simd::{Op, Simd};
 
 /// Headers of which a message has one.
 const SINGLE: u32 = bit(Known::From)
@@ -93,15 +94,48 @@ pub fn parse_str_into<'a>(text: &'a str, message: &mut Message<'a>) -> Result<()
 /// is known.
 #[inline(never)]
 fn fill<'a>(message: &mut Message<'a>, text: Option<&'a str>) -> Result<(), DecodeError> {
-    let bytes = message.bytes();
-    let mut ends = LineEnds::new(bytes);
-    let line = Text::new(bytes).upto(ends.next().unwrap_or(bytes.len()));
-    start_line(line, &mut message.start).map_err(|what| DecodeError::new(what, 0))?;
-    let head = Head::read(bytes, ends, line.end().wrapping_add(1), &mut message.spans);
-    message.take(&head);
-    finish(message);
-    message.set_text(text);
-    Ok(())
+    simd::run(Fill { message, text })
+}
+
+struct Fill<'m, 'a> {
+    message: &'m mut Message<'a>,
+    text: Option<&'a str>,
+}
+
+impl Op for Fill<'_, '_> {
+    type Out = Result<(), DecodeError>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Self::Out {
+        let Self { message, text } = self;
+        let bytes = message.bytes();
+        let mut ends = LineEnds::new(simd, bytes);
+        let line = Text::new(bytes).upto(ends.next(simd).unwrap_or(bytes.len()));
+        start_line(line, &mut message.start).map_err(|what| DecodeError::new(what, 0))?;
+        let head = Head::read(simd, bytes, ends, line.end().wrapping_add(1), &mut message.spans);
+        message.take(&head);
+        finish(message);
+        take_apart(simd, message);
+        message.set_text(simd, text);
+        Ok(())
+    }
+}
+
+/// Takes the values apart that nearly every row asks for.
+#[inline(always)]
+fn take_apart(simd: impl Simd, message: &mut Message<'_>) {
+    let (uri, via, from, to, contact) = (
+        message.request_uri_text(),
+        message.value_text(Known::Via),
+        message.value_text(Known::From),
+        message.value_text(Known::To),
+        message.value_text(Known::Contact),
+    );
+    message.usual.ruri.find_uri_alone(simd, uri);
+    message.usual.via.find(simd, via);
+    message.usual.from.find_address(simd, from);
+    message.usual.to.find_address(simd, to);
+    message.usual.contact.find_address(simd, contact);
 }
 
 #[inline(always)]
@@ -141,46 +175,48 @@ impl Head {
     /// What is rare takes and gives plain values: nothing here is lent to a function that is not
     /// inlined, so all of it stays in registers.
     #[inline(always)]
-    fn read<'a>(bytes: &'a [u8], mut ends: LineEnds<'a>, mut at: usize, spans: &mut [Span; KNOWN]) -> Self {
+    fn read<'a>(
+        simd: impl Simd,
+        bytes: &'a [u8],
+        mut ends: LineEnds<'a>,
+        mut at: usize,
+        spans: &mut [Span; KNOWN],
+    ) -> Self {
         let mut head = Self { end: bytes.len(), body: bytes.len(), ..Self::default() };
-        // Where the header before this line begins.
-        let mut before = at;
-        while let Some(first) = bytes.get(at) {
-            if *first <= b' ' {
-                match bytes.get(at..) {
-                    Some([b'\n', ..]) => return Self { end: at, body: at.wrapping_add(1), ..head },
-                    Some([b'\r', b'\n', ..]) => return Self { end: at, body: at.wrapping_add(2), ..head },
-                    Some([b' ' | b'\t', ..]) if before < at => {
-                        let end;
-                        (end, ends) = unfolded_end(bytes, at.wrapping_sub(1));
-                        head.folded = true;
-                        refold(bytes, before, end, spans);
-                        (before, at) = (at, end.wrapping_add(1));
-                        continue;
-                    }
-                    _ => {}
-                }
-            }
+        let first = at;
+        while at < bytes.len() {
             // The last line, when there is one, has no end.
-            let mut end = ends.next().unwrap_or(bytes.len());
-            match usual_header(bytes, at, end) {
-                Some(Line::Header(header, span)) => head.remember(spans, header, span),
-                Some(_) => {}
-                None => {
-                    // A header ends where the next line does not start with white space (RFC 3261
-                    // §7.3.1).
-                    if matches!(bytes.get(end.wrapping_add(1)), Some(b' ' | b'\t')) {
-                        (end, ends) = unfolded_end(bytes, end);
-                        head.folded = true;
-                    }
-                    match unusual_header(bytes, at, end) {
-                        Line::Header(header, span) => head.remember(spans, header, span),
-                        Line::Other => {}
-                        Line::Bad => head.problems |= Problems::BAD_HEADER_LINE,
-                    }
-                }
+            let mut end = ends.next(simd).unwrap_or(bytes.len());
+            // Nearly every line is a usual header, and a line that is one begins with its name: what
+            // else a line may be is asked behind that.
+            if let Some((header, span)) = usual_header(bytes, at, end) {
+                head.remember(spans, header, span);
+                at = end.wrapping_add(1);
+                continue;
             }
-            (before, at) = (at, end.wrapping_add(1));
+            match bytes.get(at..) {
+                Some([b'\n', ..]) => return Self { end: at, body: at.wrapping_add(1), ..head },
+                Some([b'\r', b'\n', ..]) => return Self { end: at, body: at.wrapping_add(2), ..head },
+                Some([b' ' | b'\t', ..]) if first < at => {
+                    (end, ends) = unfolded_end(bytes, at.wrapping_sub(1));
+                    head.folded = true;
+                    refold(bytes, at.wrapping_sub(1), end, spans);
+                    at = end.wrapping_add(1);
+                    continue;
+                }
+                _ => {}
+            }
+            // A header ends where the next line does not start with white space (RFC 3261 §7.3.1).
+            if matches!(bytes.get(end.wrapping_add(1)), Some(b' ' | b'\t')) {
+                (end, ends) = unfolded_end(bytes, end);
+                head.folded = true;
+            }
+            match other_line(bytes, at, end) {
+                Line::Header(header, span) => head.remember(spans, header, span),
+                Line::Other => {}
+                Line::Bad => head.problems |= Problems::BAD_HEADER_LINE,
+            }
+            at = end.wrapping_add(1);
         }
         head.problems |= Problems::NO_END_OF_HEAD;
         head
@@ -197,10 +233,13 @@ impl Head {
     }
 }
 
-/// Lengthens the value of a usual header, whose line begins at `at`, by its continuation lines.
+/// Lengthens the value of a usual header, whose line ends at `line_end`, by its continuation lines up
+/// to `end`.
 #[cold]
-fn refold(bytes: &[u8], at: usize, end: usize, spans: &mut [Span; KNOWN]) {
-    if let Line::Header(header, span) = unusual_header(bytes, at, end)
+fn refold(bytes: &[u8], line_end: usize, end: usize, spans: &mut [Span; KNOWN]) {
+    let before = bytes.get(..line_end).unwrap_or_default();
+    let at = memchr::memrchr(b'\n', before).map_or(0, |end| end.wrapping_add(1));
+    if let Line::Header(header, span) = other_line(bytes, at, end)
         && let Some(place) = spans.get_mut(header as usize)
         && place.starts_with(span)
     {
@@ -218,24 +257,25 @@ enum Line {
     Bad,
 }
 
-/// A header that is written as nearly all are: a colon within 16 bytes, right behind the name, and
-/// where it is a known one, one space, and CR LF right behind the value.
+/// A known header that is written as nearly all are: its name within 16 bytes, the colon right behind
+/// it, one space, and CR LF right behind the value.
 #[inline(always)]
-fn usual_header(bytes: &[u8], at: usize, end: usize) -> Option<Line> {
+fn usual_header(bytes: &[u8], at: usize, end: usize) -> Option<(Known, Span)> {
     // The name is compared as a whole, however short the line is.
-    let lanes = bytes.get(at..)?.first_chunk::<LANES>()?;
+    let lanes = bytes.get(at..at.wrapping_add(LANES))?.first_chunk::<LANES>()?;
     // One bit behind the last, so that there always is one.
     let len = (equal(*lanes, [b':']) | 1 << LANES).trailing_zeros() as usize;
+    let header = known(lanes, len)?;
+    // From the space to the CR; a known name has no line end in it, so its colon is within the line.
     let colon = at.wrapping_add(len);
-    let Some(header) = known(lanes, len) else {
-        let plain = len < LANES && len > 0 && colon < end && lanes.get(len.wrapping_sub(1)) > Some(&b' ');
-        return if plain { Some(Line::Other) } else { None };
-    };
-    // A known name has no line end in it, so its colon is within the line.
-    let value = colon.wrapping_add(1);
-    match bytes.get(value..end) {
-        Some([b' ', inner @ .., b'\r']) if is_trimmed(inner) => {
-            Some(Line::Header(header, Span::new(value.wrapping_add(1), inner.len())))
+    let value = bytes.get(colon.wrapping_add(1)..end)?;
+    if value.len() < 3 {
+        return None;
+    }
+    // A value of one byte is its first and its last.
+    match (value, value) {
+        ([b' ', first, ..], [.., last, b'\r']) if *first > b' ' && *last > b' ' => {
+            Some((header, Span::new(colon.wrapping_add(2), value.len().wrapping_sub(2))))
         }
         _ => None,
     }
@@ -243,7 +283,7 @@ fn usual_header(bytes: &[u8], at: usize, end: usize) -> Option<Line> {
 
 /// A line of any form.
 #[inline(never)]
-fn unusual_header(bytes: &[u8], at: usize, end: usize) -> Line {
+fn other_line(bytes: &[u8], at: usize, end: usize) -> Line {
     let line = Text::within(bytes, at, end);
     let colon = line.find_or_end([b':']);
     let name = line.upto(colon).trim_end().get();

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     What,
-    lanes::between,
-    number::port,
+    lanes::{LANES, between},
+    number::{digits as digits_of, port},
     text::{Text, is_trimmed},
 };
 
@@ -60,9 +60,10 @@ pub(super) fn start_line(line: Text<'_>, start: &mut StartLine) -> Result<(), Wh
 fn usual_request_line(line: Text<'_>) -> Option<(Span, Span)> {
     let method = between(*line.peek()?, b'A', b'Z').trailing_ones() as usize;
     let (rest, [b'\r']) = line.get().split_last_chunk()? else { return None };
-    let (rest, b" SIP/2.0") = rest.split_last_chunk()? else { return None };
+    let (rest, version) = rest.split_last_chunk()?;
     let [b' ', uri @ ..] = rest.get(method..)? else { return None };
-    if method == 0 || !is_trimmed(uri) {
+    // Compared as one word.
+    if version != b" SIP/2.0" || method == 0 || !is_trimmed(uri) {
         return None;
     }
     let uri_at = line.at().wrapping_add(method).wrapping_add(1);
@@ -185,6 +186,32 @@ pub(super) struct CSeqParts<'a> {
 /// of the request line, empty for a response.
 #[inline(always)]
 pub(super) fn cseq<'a>(value: Text<'a>, request: Text<'_>) -> Option<CSeqParts<'a>> {
+    if let Some(parts) = usual_cseq(value, request) {
+        return Some(parts);
+    }
+    let (number, at, end) = unusual_cseq(value.whole(), value.at(), value.end())?;
+    let method = value.from(at).upto(end);
+    Some(CSeqParts { number, method, is_of_request: method.get() == request.get() })
+}
+
+/// A number of at most nine digits, one space, and the method of the request line.
+#[inline(always)]
+fn usual_cseq<'a>(value: Text<'a>, request: Text<'_>) -> Option<CSeqParts<'a>> {
+    let lanes = value.peek::<LANES>()?;
+    let digits = between(*lanes, b'0', b'9').trailing_ones() as usize;
+    let (number, [b' ', ..]) = lanes.split_at_checked(digits)? else { return None };
+    let method = value.skip(digits).skip(1);
+    if digits > 9 || request.is_empty() || !method.is_same(request) {
+        return None;
+    }
+    // That of the request line is a token.
+    Some(CSeqParts { number: digits_of(number)?, method, is_of_request: true })
+}
+
+/// A value of any other form: the number, and from where to where the method is.
+#[inline(never)]
+fn unusual_cseq(whole: &[u8], at: usize, end: usize) -> Option<(u32, usize, usize)> {
+    let value = Text::within(whole, at, end);
     let mut number = 0u32;
     let mut rest = value;
     while let Some(digit) = rest.first().map(|byte| byte.wrapping_sub(b'0')).filter(|d| *d <= 9) {
@@ -192,10 +219,8 @@ pub(super) fn cseq<'a>(value: Text<'a>, request: Text<'_>) -> Option<CSeqParts<'
         rest = rest.skip(1);
     }
     let method = rest.trim_start();
-    if rest.at() == value.at() || method.at() == rest.at() {
+    if rest.at() == value.at() || method.at() == rest.at() || !is_token(method) {
         return None;
     }
-    // That of the request line is a token already.
-    let is_of_request = method.is_same(request);
-    if is_of_request || is_token(method) { Some(CSeqParts { number, method, is_of_request }) } else { None }
+    Some((number, method.at(), method.end()))
 }

@@ -1,10 +1,11 @@
 //! URIs: `sip:`, `sips:` (RFC 3261 §19.1), `tel:` (RFC 3966), and any other scheme.
 
-use super::{params::Params, window};
+use super::{params::Params, window::Usual};
 use crate::{
     number::port,
     text::{Part, Text},
 };
+use simd::Portable;
 
 /// A URI taken apart; every part borrows from the message and is as it stands on the wire, escapes
 /// included.
@@ -52,14 +53,20 @@ impl<'a> Uri<'a> {
     /// A URI that is the whole of `text`.
     #[inline(always)]
     pub(super) fn whole(text: Text<'a>) -> Self {
-        let parts = match window::whole_uri(text) {
-            Some(parts) => parts,
-            None => {
-                let [raw, scheme, user, password, host, tail] = unusual(text.whole(), text.at(), text.end());
-                UriParts { raw, scheme, user, password, host, tail }
-            }
-        };
-        Self::from_parts(text.whole(), parts)
+        let mut usual = Usual::default();
+        usual.find_uri_alone(Portable, text);
+        if usual.is_some() {
+            Self::from_parts(text.whole(), usual.uri(text.at()))
+        } else {
+            Self::unusual(text)
+        }
+    }
+
+    /// The same in no usual form.
+    #[inline(always)]
+    pub(super) fn unusual(text: Text<'a>) -> Self {
+        let [raw, scheme, user, password, host, tail] = unusual(text.whole(), text.at(), text.end());
+        Self::from_parts(text.whole(), UriParts { raw, scheme, user, password, host, tail })
     }
 
     #[inline(always)]

@@ -3,8 +3,9 @@
 use super::{params::Params, uri::host_of};
 use crate::{
     number::port,
-    text::{Part, Text, is_trimmed},
+    text::{Part, Text},
 };
+use simd::{BLOCK, Portable, Simd};
 
 /// One Via value: where the response goes and which transaction it belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +26,32 @@ pub struct Via<'a> {
     pub rport: Option<u16>,
 }
 
+/// What a row has of the top Via. The parameters behind `branch` are not looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hop<'a> {
+    /// Transport, e.g. `UDP`, as written.
+    pub transport: Option<&'a [u8]>,
+    /// Host of `sent-by`, IPv6 addresses without their brackets.
+    pub host: Option<&'a [u8]>,
+    /// `branch`.
+    pub branch: Option<&'a [u8]>,
+}
+
+impl<'a> Hop<'a> {
+    /// The Via whose places are those of `usual`, or in no usual form.
+    #[inline(always)]
+    pub(super) fn seen(value: Text<'a>, usual: &UsualVia) -> Self {
+        let whole = value.whole();
+        let (transport, host, branch) = if usual.is_some() {
+            usual.hop(value.at())
+        } else {
+            let ViaParts { transport, host, branch, .. } = ViaParts::unusual(value);
+            (transport, host, branch)
+        };
+        Self { transport: transport.some(whole), host: host.some(whole), branch: branch.some(whole) }
+    }
+}
+
 impl<'a> Via<'a> {
     /// Takes the first value of a Via header apart. There is no error: what is missing is empty.
     #[inline]
@@ -33,9 +60,18 @@ impl<'a> Via<'a> {
     }
 
     #[inline(always)]
-    pub(super) fn parse_text(value: Text<'a>) -> Self {
+    fn parse_text(value: Text<'a>) -> Self {
+        let mut usual = UsualVia::default();
+        usual.find(Portable, value);
+        Self::seen(value, &usual)
+    }
+
+    /// The Via whose places are those of `usual`, or in no usual form.
+    #[inline(always)]
+    pub(super) fn seen(value: Text<'a>, usual: &UsualVia) -> Self {
         let whole = value.whole();
-        let ViaParts { raw, transport, host, port, branch, received, rport } = ViaParts::parse(value);
+        let ViaParts { raw, transport, host, port, branch, received, rport } =
+            if usual.is_some() { usual.parts(value) } else { ViaParts::unusual(value) };
         Self {
             raw: raw.get(whole),
             transport: transport.some(whole),
@@ -46,6 +82,118 @@ impl<'a> Via<'a> {
             rport,
         }
     }
+}
+
+/// Where the parts of a usual Via are, counted from its first byte:
+/// `SIP/2.0/UDP host:5060;branch=z9hG4bK776`, and maybe more parameters.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct UsualVia {
+    host_end: u8,
+    branch: u8,
+    /// 0 when it is no usual one.
+    branch_end: u8,
+}
+
+impl UsualVia {
+    /// Where the host begins: behind a transport of three letters, which needs no search.
+    const HOST: usize = b"SIP/2.0/UDP ".len();
+
+    #[inline(always)]
+    pub(super) const fn is_some(&self) -> bool {
+        self.branch_end != 0
+    }
+
+    /// Sets the places of a usual Via; of any other, none. Host and branch must end within 64 bytes each.
+    #[inline(always)]
+    pub(super) fn find(&mut self, simd: impl Simd, value: Text<'_>) {
+        let Some([a, b, c, b' ']) = value.skip(8).peek() else { return };
+        if value.peek() != Some(b"SIP/2.0/") || *a <= b' ' || *b <= b' ' || *c <= b' ' {
+            return;
+        }
+        let host = value.skip(Self::HOST);
+        let Some(window) = host.peek::<BLOCK>() else { return };
+        let block = simd.load(window);
+        // Colon, semicolon, and all up to the comma: white space, quotes and what is rare in a host.
+        let mut stops = simd.between(block, b':', b';') | simd.between(block, 0, b',');
+        let len = stops.trailing_zeros() as usize;
+        let mut params = len;
+        if window.get(len) == Some(&b':') {
+            stops &= stops.wrapping_sub(1);
+            params = stops.trailing_zeros() as usize;
+        }
+        if len == 0 || window[0] == b'[' {
+            return;
+        }
+        let params = host.skip(params);
+        if params.peek() != Some(b";branch=") {
+            return;
+        }
+        let branch = params.skip(8);
+        let Some(window) = branch.peek::<BLOCK>() else { return };
+        let block = simd.load(window);
+        let stops = simd.equal(block, b';')
+            | simd.equal(block, b',')
+            | simd.equal(block, b'"')
+            // That behind the value, if nothing stops before it.
+            | simd.equal(block, b'\n');
+        let end = branch.skip(stops.trailing_zeros() as usize).at().min(branch.end());
+        let branch = branch.upto(end);
+        // Within the value, with nothing to be trimmed, and before its end or another parameter.
+        if stops == 0 && end < value.end()
+            || branch.first() <= Some(b' ')
+            || branch.last() <= Some(b' ')
+            || !matches!(value.from(end).first(), None | Some(b';'))
+            || value.last() <= Some(b' ')
+        {
+            return;
+        }
+        let near = |at: usize| narrow(at.wrapping_sub(value.at()));
+        self.host_end = near(host.at().wrapping_add(len));
+        self.branch = near(branch.at());
+        self.branch_end = near(end);
+    }
+
+    /// Transport, host and branch of the Via that begins at `at` of the message.
+    #[inline(always)]
+    fn hop(&self, at: usize) -> (Part, Part, Part) {
+        let place = |near: usize| at.wrapping_add(near);
+        (
+            Part::new(place(8), place(11)),
+            Part::new(place(Self::HOST), place(self.host_end.into())),
+            Part::new(place(self.branch.into()), place(self.branch_end.into())),
+        )
+    }
+
+    /// The parts of the Via that is `value`.
+    #[inline(always)]
+    fn parts(&self, value: Text<'_>) -> ViaParts {
+        let (transport, host, branch) = self.hop(value.at());
+        let place = |near: u8| value.at().wrapping_add(near.into());
+        let branch_end = place(self.branch_end);
+        // Between the colon behind the host and `;branch=`.
+        let (from, to) = (place(self.host_end).wrapping_add(1), place(self.branch).wrapping_sub(8));
+        let (end, received, rport) = if branch_end < value.end() {
+            more_parameters(value.whole(), branch_end, value.end())
+        } else {
+            (value.end(), Part::default(), None)
+        };
+        ViaParts {
+            raw: Part::new(value.at(), end),
+            transport,
+            host,
+            port: port(Text::within(value.whole(), from, to)),
+            branch,
+            received,
+            rport,
+        }
+    }
+}
+
+/// A place in the first 255 bytes of a value.
+#[allow(clippy::cast_possible_truncation, reason = "at most twice 64 and what stands between")]
+#[inline(always)]
+const fn narrow(near: usize) -> u8 {
+    near as u8
 }
 
 /// Where the parts of a Via value are in the message; what is missing is empty.
@@ -61,65 +209,17 @@ struct ViaParts {
 }
 
 impl ViaParts {
+    /// Those of a Via of any form. What comes back in memory is taken apart, so that usual parts are
+    /// not put there to meet it.
     #[inline(always)]
-    fn parse(value: Text<'_>) -> Self {
-        match Self::usual(value) {
-            Some(parts) => parts,
-            None => {
-                // What comes back in memory is taken apart, so that the usual parts are not put
-                // there to meet it.
-                let Self { raw, transport, host, port, branch, received, rport } =
-                    Self::unusual(value.whole(), value.at(), value.end());
-                Self { raw, transport, host, port, branch, received, rport }
-            }
-        }
-    }
-
-    /// `SIP/2.0/UDP host:5060;branch=z9hG4bK776`, and maybe more parameters.
-    #[inline(always)]
-    fn usual(value: Text<'_>) -> Option<Self> {
-        let (version, rest) = value.get().split_first_chunk()?;
-        // `UDP`, `TCP`, `TLS`: three letters and a space need no search.
-        let ([a, b, c, b' '], rest) = rest.split_first_chunk()? else { return None };
-        if version != b"SIP/2.0/" || *a <= b' ' || *b <= b' ' || *c <= b' ' || !is_trimmed(rest) {
-            return None;
-        }
-        let transport = value.skip(8);
-        let host = transport.skip(4);
-        let host = host.upto(host.find_or_end([b':', b';', b',', b'[', b' ']));
-        let mut params = value.from(host.end());
-        let mut port_number = None;
-        if params.starts_with(b':') {
-            let digits = params.skip(1);
-            let digits = digits.upto(digits.find_or_end([b';', b',']));
-            port_number = port(digits);
-            params = params.from(digits.end());
-        }
-        let branch = params.skip(8);
-        let branch = branch.upto(branch.find_or_end([b';', b',', b'"', b'\n']));
-        let tight = |text: Text<'_>| text.first() > Some(b' ') && text.last() > Some(b' ');
-        if params.peek() != Some(b";branch=") || !tight(host) || !tight(branch) {
-            return None;
-        }
-        let rest = value.from(branch.end());
-        let (end, received, rport) = match rest.first() {
-            None => (value.end(), Part::default(), None),
-            Some(b';') => more_parameters(rest.whole(), rest.at(), rest.end()),
-            Some(_) => return None,
-        };
-        Some(Self {
-            raw: Part::of(value.upto(end)),
-            transport: Part::of(transport.upto(transport.skip(3).at())),
-            host: Part::of(host),
-            port: port_number,
-            branch: Part::of(branch),
-            received,
-            rport,
-        })
+    fn unusual(value: Text<'_>) -> Self {
+        let Self { raw, transport, host, port, branch, received, rport } =
+            Self::general(value.whole(), value.at(), value.end());
+        Self { raw, transport, host, port, branch, received, rport }
     }
 
     #[inline(never)]
-    fn unusual(whole: &[u8], at: usize, end: usize) -> Self {
+    fn general(whole: &[u8], at: usize, end: usize) -> Self {
         let value = Text::within(whole, at, end).trim_start();
         let (transport, rest) = protocol(value);
         let (host, tail) = sent_by(rest.trim_start());
@@ -201,6 +301,68 @@ fn protocol(value: Text<'_>) -> (Part, Text<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    struct Both<'a>(Text<'a>);
+
+    impl simd::Op for Both<'_> {
+        type Out = UsualVia;
+
+        fn run<S: Simd>(self, simd: S) -> UsualVia {
+            let mut usual = UsualVia::default();
+            usual.find(simd, self.0);
+            usual
+        }
+    }
+
+    /// The usual and the general way must agree on every text that the usual one takes.
+    fn both_ways(text: &[u8]) {
+        let general = Via::seen(Text::new(text), &UsualVia::default());
+        for behind in [&b""[..], b"\r\n", b"\r\nTo: x", &[b';'; 80], &[b'x'; 200]] {
+            let whole = [text, behind].concat();
+            // As a place of a value is: without white space around it.
+            let value = Text::within(&whole, 0, text.len()).trim();
+            assert_eq!(Via::parse_text(value), general, "{}", text.escape_ascii());
+            let usual = simd::run(Both(value));
+            assert_eq!(Via::seen(value, &usual), general, "{}", text.escape_ascii());
+            let hop = Hop { transport: general.transport, host: general.host, branch: general.branch };
+            assert_eq!(Hop::seen(value, &usual), hop, "{}", text.escape_ascii());
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config::with_cases(20_000))]
+
+        #[test]
+        fn the_usual_way_and_the_general_way(pieces in proptest::collection::vec(0..24usize, 0..14)) {
+            const PIECES: [&str; 24] = [
+                "SIP/2.0/UDP ", "SIP/2.0/TCP", "host", "192.0.2.1", "[2001:db8::1]", ":", "5060", "70000", ";branch=",
+                "z9hG4bK776asdhds", ";", ",", " ", "\"", "\r\n ", ";rport", ";received=192.0.2.7", "=", "+", "[",
+                ";rport=99", ", SIP/2.0/UDP b;branch=2", "a-rather-long-word-of-32-bytes-here", "Branch",
+            ];
+            let text: String = pieces.iter().map(|at| PIECES[*at]).collect();
+            both_ways(text.as_bytes());
+            both_ways(format!("SIP/2.0/UDP host{text}").as_bytes());
+            both_ways(format!("SIP/2.0/UDP host:5060;branch={text}").as_bytes());
+        }
+    }
+
+    #[test]
+    fn the_usual_way_is_taken() {
+        for text in [
+            "SIP/2.0/UDP pc33.atlanta.example.com;branch=z9hG4bK776asdhds",
+            "SIP/2.0/TLS 192.0.2.1:5061;branch=z9hG4bK+776=;rport;received=192.0.2.9",
+        ] {
+            let whole = format!("{text}\r\n{}", "x".repeat(BLOCK));
+            let value = Text::within(whole.as_bytes(), 0, text.len());
+            assert!(simd::run(Both(value)).is_some() && Both(value).run_portable().is_some(), "{text}");
+        }
+    }
+
+    impl Both<'_> {
+        fn run_portable(self) -> UsualVia {
+            simd::Op::run(self, Portable)
+        }
+    }
 
     #[test]
     fn a_plain_one() {

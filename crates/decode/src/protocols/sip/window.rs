@@ -9,162 +9,215 @@ use super::{
     addr::{AddrParts, tag},
     uri::UriParts,
 };
-use crate::{
-    lanes::{LANES, between, equal},
-    text::{Part, Text},
-};
+use crate::text::{Part, Text};
+use simd::{BLOCK, Simd};
 
-/// Bytes in view.
-const WINDOW: usize = 64;
+/// Where the parts of a usual address, or of a usual URI alone, are in its first 64 bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usual {
+    display: u8,
+    display_end: u8,
+    uri: u8,
+    host: u8,
+    host_end: u8,
+    /// The `>`, or the end; 0 when it is no usual one.
+    close: u8,
+}
+
+impl Usual {
+    #[inline(always)]
+    pub(super) const fn is_some(&self) -> bool {
+        self.close != 0
+    }
+
+    /// The URI of an address or a URI that begins at `at` of the message.
+    #[inline(always)]
+    pub(super) fn uri(&self, at: usize) -> UriParts {
+        let place = |near: u8| at.wrapping_add(near.into());
+        let (uri, host, host_end, close) =
+            (place(self.uri), place(self.host), place(self.host_end), place(self.close));
+        UriParts {
+            raw: Part::new(uri, close),
+            scheme: Part::new(uri, uri.wrapping_add(3)),
+            // Between the colon of the scheme and the `@`; without an `@` the host begins there.
+            user: Part::new(uri.wrapping_add(4), host.wrapping_sub(1)),
+            password: Part::new(0, 0),
+            host: Part::new(host, host_end),
+            tail: Part::new(host_end, close),
+        }
+    }
+
+    /// The address that is `value`.
+    #[inline(always)]
+    pub(super) fn address(&self, value: Text<'_>) -> AddrParts {
+        let place = |near: u8| value.at().wrapping_add(near.into());
+        let params = value.from(place(self.close).wrapping_add(1));
+        AddrParts {
+            display: Part::new(place(self.display), place(self.display_end)),
+            uri: self.uri(value.at()),
+            params: Part::of(params),
+            tag: tag(params),
+        }
+    }
+}
 
 /// The characters `:;<=>?@` in a window, walked from left to right.
 #[derive(Clone, Copy)]
 struct Marks<'a> {
-    window: &'a [u8; WINDOW],
+    window: &'a [u8; BLOCK],
     bits: u64,
 }
 
 impl Marks<'_> {
-    /// Position and character of the next mark; `WINDOW` and NUL when there is none.
+    /// Position and character of the next mark; [`BLOCK`] and any character when there is none.
     #[inline(always)]
     fn next(&mut self) -> (usize, u8) {
         let at = self.bits.trailing_zeros() as usize;
-        self.bits &= self.bits.wrapping_sub(1);
-        (at, if at < WINDOW { self.at(at) } else { 0 })
+        self.pass();
+        (at, self.at(at))
     }
 
-    /// The byte at a position below `WINDOW`.
+    /// Goes on behind the next mark.
+    #[inline(always)]
+    fn pass(&mut self) {
+        self.bits &= self.bits.wrapping_sub(1);
+    }
+
+    /// The byte at a position below `BLOCK`; of a higher one, any.
     #[inline(always)]
     fn at(&self, at: usize) -> u8 {
-        self.window.get(at & (WINDOW - 1)).copied().unwrap_or(0)
+        self.window.get(at & (BLOCK - 1)).copied().unwrap_or(0)
     }
 }
 
-/// The parts of a usual address; `None` for any other.
-#[inline(always)]
-pub(super) fn name_addr(value: Text<'_>) -> Option<AddrParts> {
-    let mut marks = marks(value)?;
-    let mut quoted = None;
-    if value.starts_with(b'"') {
-        let quote = quotes(marks.window).trailing_zeros() as usize;
-        // A backslash, or no second quote in view.
-        if quote >= WINDOW || marks.at(quote) != b'"' {
-            return None;
-        }
-        marks.bits &= !below(quote);
-        quoted = Some(Part::new(value.skip(1).at(), value.skip(quote).at()));
-    }
-    let (open, b'<') = marks.next() else { return None };
-    let display = match quoted {
-        Some(quoted) => quoted,
-        // One space between name and bracket, or none.
-        None => {
-            let spaces = usize::from(open > 0 && marks.at(open.wrapping_sub(1)) == b' ');
-            let end = open.wrapping_sub(spaces);
-            if open > 0 && marks.at(end.wrapping_sub(1)) <= b' ' {
-                return None;
-            }
-            Part::new(value.at(), value.skip(end).at())
-        }
-    };
-    let (uri, close) = uri(&mut marks, value.at(), open.wrapping_add(1), WINDOW, b'>')?;
-    // Marks behind the value are none; those before the last are within it, too.
-    if close >= value.len() {
-        return None;
-    }
-    let params = value.skip(close.wrapping_add(1));
-    Some(AddrParts { display, uri, params: Part::of(params), tag: tag(params) })
-}
-
-/// The parts of a usual URI that is the whole of `text`; `None` for any other.
-#[inline(always)]
-pub(super) fn whole_uri(text: Text<'_>) -> Option<UriParts> {
-    // Not shorter than its scheme, which is compared without a look at the end.
-    if text.len() >= WINDOW || text.len() < 4 {
-        return None;
-    }
-    let mut marks = marks(text)?;
-    marks.bits &= below(text.len());
-    Some(uri(&mut marks, text.at(), 0, text.len(), 0)?.0)
-}
-
-/// `sip:[user@]host[…]` from `start` of the window to `close`, which is NUL when `end` closes it,
-/// and where that is. The window begins at `base` of the message.
-#[inline(always)]
-fn uri(marks: &mut Marks<'_>, base: usize, start: usize, end: usize, close: u8) -> Option<(UriParts, usize)> {
-    let scheme = u32::from_le_bytes(*marks.window.get(start..)?.first_chunk()?);
-    // Three letters in any case and a colon, which is the next mark.
-    if scheme & !0x20_20_20 != u32::from_le_bytes(*b"SIP:") {
-        return None;
-    }
-    let colon = start.wrapping_add(3);
-    marks.bits &= marks.bits.wrapping_sub(1);
-    let mut host = colon.wrapping_add(1);
-    let mut user = (host, host);
-    let mut stop = marks.next();
-    if stop.1 == b'@' {
-        user.1 = stop.0;
-        host = stop.0.wrapping_add(1);
-        stop = marks.next();
-    } else if stop.1 == b':' {
-        // A password, or a port without a user.
-        return None;
-    }
-    // An IPv6 address has colons of its own, and `=` stands in parameters only.
-    if marks.at(host) == b'[' || stop.1 == b'=' {
-        return None;
-    }
-    let host_end = stop.0.min(end);
-    while stop.1 != close {
-        // A second `@` in view, or a mark that no URI has here.
-        if matches!(stop.1, 0 | b'@' | b'<' | b'>') {
-            return None;
-        }
-        stop = marks.next();
-    }
-    let close = stop.0.min(end);
-    // White space has no place here; trimming it is the general way's.
-    let tight = |at: usize| marks.at(at.wrapping_sub(1)) > b' ';
-    if !tight(host_end) || !tight(close) {
-        return None;
-    }
-    let part = |from: usize, to: usize| Part::new(base.wrapping_add(from), base.wrapping_add(to));
-    let parts = UriParts {
-        raw: part(start, close),
-        scheme: part(start, colon),
-        user: part(user.0, user.1),
-        password: Part::default(),
-        host: part(host, host_end),
-        tail: part(host_end, close),
-    };
-    Some((parts, close))
-}
-
-/// Looks at the first 64 bytes of `text`, and of what follows where it is shorter.
-#[inline(always)]
-fn marks(text: Text<'_>) -> Option<Marks<'_>> {
-    let window = text.peek::<WINDOW>()?;
-    let mut bits = 0u64;
-    for lanes in window.as_chunks::<LANES>().0.iter().rev() {
+impl Usual {
+    /// Sets the places of a usual address; of any other, none.
+    ///
+    /// They are set in place and last: as a value that may be missing they would be put together and
+    /// taken apart again.
+    #[inline(always)]
+    pub(super) fn find_address(&mut self, simd: impl Simd, value: Text<'_>) {
+        let Some(window) = value.peek::<BLOCK>() else { return };
+        let block = simd.load(window);
         // The seven characters are neighbours.
-        bits = bits << LANES | u64::from(between(*lanes, b':', b'@'));
+        let mut marks = Marks { window, bits: simd.between(block, b':', b'@') };
+        let mut display = 0;
+        if window[0] == b'"' {
+            // Quotes and backslashes but for the first byte.
+            let quotes = (simd.equal(block, b'"') | simd.equal(block, b'\\')) & !1;
+            display = quotes.trailing_zeros() as usize;
+            // A backslash, or no second quote in view.
+            if display >= BLOCK || marks.at(display) != b'"' {
+                return;
+            }
+            marks.bits &= !below(display);
+        }
+        // Without any mark this is the first byte, which then is no `<`.
+        let (open, b'<') = marks.next() else { return };
+        let mut display_end = display;
+        if display == 0 && open > 0 {
+            // One space between name and bracket, or none.
+            display_end = open.wrapping_sub(usize::from(marks.at(open.wrapping_sub(1)) == b' '));
+            if marks.at(display_end.wrapping_sub(1)) <= b' ' {
+                return;
+            }
+        }
+        // Marks behind the value are none; those before the last are within it, too.
+        let limit = value.end().wrapping_sub(value.at()).min(BLOCK);
+        let display = usize::from(display > 0);
+        self.find_uri(marks, (display, display_end), open.wrapping_add(1), limit, Some(b'>'));
     }
-    Some(Marks { window, bits })
+
+    /// Sets the places of a usual URI that is the whole of `text`; of any other, none.
+    #[inline(always)]
+    pub(super) fn find_uri_alone(&mut self, simd: impl Simd, text: Text<'_>) {
+        // Not shorter than its scheme, which is compared without a look at the end.
+        if text.len() >= BLOCK || text.len() < 4 {
+            return;
+        }
+        let Some(window) = text.peek::<BLOCK>() else { return };
+        let bits = simd.between(simd.load(window), b':', b'@') & below(text.len());
+        self.find_uri(Marks { window, bits }, (0, 0), 0, text.len(), None);
+    }
+
+    /// Sets the places when `sip:[user@]host[…]` stands between `start` of the window and `close`,
+    /// which is before `limit`, or without one between `start` and `limit`.
+    #[inline(always)]
+    fn find_uri(
+        &mut self,
+        mut marks: Marks<'_>,
+        display: (usize, usize),
+        start: usize,
+        limit: usize,
+        close: Option<u8>,
+    ) {
+        let Some(scheme) = marks.window.get(start..start.wrapping_add(4)).and_then(|s| s.first_chunk())
+        else {
+            return;
+        };
+        // Three letters in any case and a colon, which is the next mark.
+        if u32::from_le_bytes(*scheme) & !0x20_20_20 != u32::from_le_bytes(*b"SIP:") {
+            return;
+        }
+        marks.pass();
+        let mut host = start.wrapping_add(4);
+        let mut before = marks.bits;
+        let mut stop = marks.next();
+        if before != 0 && stop.1 == b'@' {
+            host = stop.0.wrapping_add(1);
+            before = marks.bits;
+            stop = marks.next();
+        } else if before != 0 && stop.1 == b':' {
+            // A password, or a port without a user.
+            return;
+        }
+        let host_end = stop.0.min(limit);
+        // An IPv6 address has colons of its own.
+        if marks.at(host) == b'[' {
+            return;
+        }
+        if before != 0 && Some(stop.1) != close {
+            // `=` stands in parameters only.
+            if stop.1 == b'=' {
+                return;
+            }
+            // A second `@` in view, or a mark that no URI has here, is left to the general way.
+            while before != 0 && Some(stop.1) != close {
+                if matches!(stop.1, b'@' | b'<' | b'>') {
+                    return;
+                }
+                before = marks.bits;
+                stop = marks.next();
+            }
+        }
+        // No mark is left: the end, where nothing else closes the URI.
+        let end = if before == 0 { limit } else { stop.0 };
+        if close.is_some() && end >= limit {
+            return;
+        }
+        // White space has no place here; trimming it is the general way's.
+        let tight = |at: usize| marks.at(at.wrapping_sub(1)) > b' ';
+        if !tight(host_end) || !tight(end) {
+            return;
+        }
+        self.display = narrow(display.0);
+        self.display_end = narrow(display.1);
+        self.uri = narrow(start);
+        self.host = narrow(host);
+        self.host_end = narrow(host_end);
+        self.close = narrow(end);
+    }
 }
 
-/// Quotes and backslashes but for the first byte.
+#[allow(clippy::cast_possible_truncation, reason = "at most 64")]
 #[inline(always)]
-fn quotes(window: &[u8; WINDOW]) -> u64 {
-    let mut bits = 0u64;
-    for lanes in window.as_chunks::<LANES>().0.iter().rev() {
-        bits = bits << LANES | u64::from(equal(*lanes, [b'"', b'\\']));
-    }
-    bits & !1
+const fn narrow(near: usize) -> u8 {
+    near as u8
 }
 
 /// The lowest `n` bits, `n` below 64.
 #[allow(clippy::cast_possible_truncation, reason = "below 64")]
 #[inline(always)]
 const fn below(n: usize) -> u64 {
-    1u64.wrapping_shl((n & (WINDOW - 1)) as u32).wrapping_sub(1)
+    1u64.wrapping_shl((n & (BLOCK - 1)) as u32).wrapping_sub(1)
 }

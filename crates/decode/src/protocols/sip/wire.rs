@@ -21,7 +21,7 @@ use crate::{
     AfterGap, DecodeError, Decoder, Input, Key, Meta, Name, Notice, Out, Progress, Protocol, Role, Shape,
     Start, Status, Verdict, What, hash::Hash, scratch::Scratch, sdp,
 };
-use model::{Dir, Endpoint, Transport};
+use model::{Dir, Transport};
 use transactions::{Transaction, Transactions};
 
 /// Bytes of a first line that a probe looks at.
@@ -292,7 +292,7 @@ fn is_no_token(bytes: &[u8]) -> bool {
 /// unique by itself, Call-ID and sequence number make it so.
 fn key(message: &Message<'_>, method: &[u8], dir: Dir) -> u64 {
     let mut hash = Hash::new();
-    let branch = message.via().and_then(|via| via.branch).unwrap_or_default();
+    let branch = message.hop().and_then(|hop| hop.branch).unwrap_or_default();
     hash.add(branch);
     hash.add(if dir == Dir::ToServer { b"\0>" } else { b"\0<" });
     hash.add(method);
@@ -345,16 +345,8 @@ fn announce(message: &Message<'_>, out: &mut Out) {
     }
     let call = message.call_id().unwrap_or_default();
     sdp::media(message.body(), |media| {
-        let is_rtp = media.transport.windows(4).any(|part| part.eq_ignore_ascii_case(b"RTP/"));
-        let Some(ip) = media.ip().filter(|ip| !ip.is_unspecified()) else { return };
-        if !is_rtp || media.port == 0 {
-            return;
-        }
-        out.expect(Endpoint::new(ip, media.port), Protocol::Rtp, "sip.call_id", call);
-        let text = media.rtcp_address.and_then(|text| core::str::from_utf8(text).ok());
-        let rtcp_ip = text.and_then(|text| text.parse().ok()).unwrap_or(ip);
-        if let Some(port) = media.rtcp().filter(|port| *port != media.port) {
-            out.expect(Endpoint::new(rtcp_ip, port), Protocol::Rtp, "sip.call_id", call);
+        for endpoint in media.endpoints().into_iter().flatten() {
+            out.expect(endpoint, Protocol::Rtp, "sip.call_id", call);
         }
     });
 }
