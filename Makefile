@@ -91,7 +91,7 @@ bench: build ## measure; BENCHES="decode udp" picks some
 bench-live: build ## capture beside real servers and load generators: captured, lost, CPU per request (needs root)
 	@scripts/bench-capture
 
-instructions: ## count instructions per decoded message; fails 2 % above tests/instructions.txt; UPDATE=1 rewrites it
+instructions: ## count instructions per message and roundtrip; fails 2 % above tests/instructions.txt; UPDATE=1 rewrites it
 	@scripts/instructions $(if $(UPDATE),--update)
 
 golden: deps ## rewrite the golden files and generated references; review the diff

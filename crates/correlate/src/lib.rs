@@ -20,8 +20,7 @@ mod order;
 mod pairs;
 mod roundtrip;
 
-pub use order::ROUNDS;
-pub use pairs::{MAX_PENDING, Pairs, Pool};
+pub use pairs::{Asking, MAX_PENDING, Pairs, Pool};
 pub use roundtrip::{Confidence, Outcome, Part, Roundtrip};
 
 #[cfg(test)]

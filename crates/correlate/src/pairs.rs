@@ -2,8 +2,8 @@
 
 use crate::order::Step;
 use crate::roundtrip::{Confidence, Outcome, Part, Roundtrip};
-use decode::{Event, Fields, Key, Name, Notice, Role, Status};
-use model::{Dir, Nanos};
+use decode::{Event, Fields, Key, Role, Status};
+use model::{Dir, Heard, Nanos};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -44,32 +44,32 @@ pub struct Pairs {
     waiting: VecDeque<Box<Roundtrip>>,
     step: Step,
     confidence: Confidence,
-    /// See [`Pairs::new`].
-    rounds: u8,
+    asking: Asking,
+}
+
+/// How clients of a protocol may send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asking {
+    /// The next request after the answer: the protocol forbids anything else.
+    Alone,
+    /// Further requests before the answers.
+    Ahead,
 }
 
 impl Pairs {
     /// The pairing of a flow seen from its first byte (`whole`), or joined in its middle.
-    /// `rounds`: how often a client of the protocol must have waited for all answers before it sent more, until
-    /// it is known to do so; [`crate::ROUNDS`] where nothing is known, 0 where the protocol forbids anything else.
-    pub fn new(whole: bool, rounds: u8) -> Self {
-        let one_at_a_time = rounds == 0;
+    pub fn new(whole: bool, asking: Asking) -> Self {
         Self {
             waiting: VecDeque::new(),
-            step: Step::new(whole || one_at_a_time, rounds),
-            rounds,
+            step: Step::new(whole || asking == Asking::Alone),
+            asking,
             confidence: if whole { Confidence::Exact } else { Confidence::LateJoin },
         }
     }
 
     /// A flow that was joined after it had been silent is in step.
     pub fn joined_in_silence(&mut self) {
-        self.step = Step::new(true, self.rounds);
-    }
-
-    /// How many roundtrips are under way.
-    pub fn waiting(&self) -> usize {
-        self.waiting.len()
+        self.step = Step::new(true);
     }
 
     /// When the oldest of them began.
@@ -86,8 +86,8 @@ impl Pairs {
         each: &mut impl FnMut(&Roundtrip),
     ) {
         match event {
-            Event::Begin { role, dir, key, time, fields: range, notices } => {
-                self.begin(*role, *dir, *key, *time, pool, each);
+            Event::Begin { role, dir, key, time, heard, fields: range, notices } => {
+                self.begin(*role, *dir, *key, (*time, *heard), pool, each);
                 if let Some(slot) = self.under_way(*role, *dir, *key) {
                     slot.fields.extend(fields, range.clone());
                     slot.notices |= notices;
@@ -97,7 +97,7 @@ impl Pairs {
                 let end = End { time: *time, bytes: *bytes, status: *status, notices: *notices };
                 self.end(*role, *dir, *key, end, (fields, range), pool, each);
             }
-            Event::Gap { dir, time, .. } => self.gap(*dir, *time, pool, each),
+            Event::Gap { time, .. } => self.gap(*time, pool, each),
             Event::Cut { key, time, why } => self.cut(*key, *time, why, pool, each),
             Event::Rekey { id } => {
                 if let Some(slot) = self.waiting.iter_mut().find(|slot| slot.key == Key::Order) {
@@ -133,7 +133,7 @@ impl Pairs {
         role: Role,
         dir: Dir,
         key: Key,
-        time: Nanos,
+        (time, heard): (Nanos, Heard),
         pool: &mut Pool,
         each: &mut impl FnMut(&Roundtrip),
     ) {
@@ -145,7 +145,7 @@ impl Pairs {
                     let answering =
                         self.waiting.iter().any(|slot| slot.dir == dir && slot.response.is_some())
                             || self.answering(dir);
-                    self.step.request(time, answering);
+                    self.step.request(time, heard, answering);
                     if !was && self.step.holds() {
                         self.close_waiting_in_order(self.why_out_of_step(), pool, each);
                     }
@@ -166,8 +166,16 @@ impl Pairs {
                 slot.outcome = Outcome::OneWay;
             }
             Role::Response => {
-                self.step.seen(time);
                 let asked = dir.reverse();
+                if key == Key::Order {
+                    self.step.response(time, heard);
+                    if self.is_mistaken(asked, heard) {
+                        self.step.mistaken();
+                        self.close_waiting_in_order(self.why_out_of_step(), pool, each);
+                    }
+                } else {
+                    self.step.seen(time);
+                }
                 let in_step = self.step.holds();
                 let found = self.waiting.iter_mut().find(|slot| {
                     slot.outcome == Outcome::Unanswered
@@ -188,6 +196,27 @@ impl Pairs {
                     }
                 }
             }
+        }
+    }
+
+    /// Whether a response shows that the flow is not in step, as it was taken to be since it was joined or had a
+    /// gap: it answers none of the requests that wait, because there are none, or because the server had not
+    /// received the only one when it sent it.
+    fn is_mistaken(&self, dir: Dir, heard: Heard) -> bool {
+        if !self.step.holds() || self.confidence == Confidence::Exact || self.asking == Asking::Alone {
+            return false;
+        }
+        let mut waiting = self.waiting.iter().filter(|slot| {
+            slot.key == Key::Order
+                && slot.dir == dir
+                && slot.response.is_none()
+                && slot.outcome == Outcome::Unanswered
+        });
+        match (waiting.next().and_then(|slot| slot.request), waiting.next()) {
+            (None, _) => true,
+            // One that is still being sent may be answered already.
+            (Some(only), None) => heard == Heard::Less && only.last.is_some(),
+            (Some(_), Some(_)) => false,
         }
     }
 
@@ -250,14 +279,13 @@ impl Pairs {
     }
 
     /// Nothing in order is paired across missing bytes, and no message of the lane goes on behind them.
-    fn gap(&mut self, dir: Dir, time: Nanos, pool: &mut Pool, each: &mut impl FnMut(&Roundtrip)) {
+    fn gap(&mut self, time: Nanos, pool: &mut Pool, each: &mut impl FnMut(&Roundtrip)) {
         self.confidence = Confidence::AfterGap;
         self.close_waiting_in_order("gap", pool, each);
         for slot in &mut self.waiting {
             slot.confidence = Confidence::AfterGap;
         }
-        let _ = dir;
-        if self.rounds > 0 {
+        if self.asking == Asking::Ahead {
             self.step.lose();
         }
         self.step.seen(time);
@@ -375,21 +403,4 @@ fn finish(
     }
     each(&slot);
     pool.give(slot);
-}
-
-/// A field of a roundtrip as text, for tests and for the few places that need one.
-impl Roundtrip {
-    /// The first text of a name.
-    pub fn text(&self, name: Name) -> Option<&[u8]> {
-        match self.fields.find(name)? {
-            decode::Value::Text(range) => Some(self.fields.text(range)),
-            decode::Value::Static(label) => Some(label.as_bytes()),
-            decode::Value::Int(_) | decode::Value::Bool(_) => None,
-        }
-    }
-
-    /// Whether a notice was given.
-    pub const fn has(&self, notice: Notice) -> bool {
-        self.notices & notice as u8 != 0
-    }
 }

@@ -1,9 +1,9 @@
 //! Conversations as events, and the rows they must become.
 
-use crate::order::{QUIET_NS, ROUNDS};
-use crate::{MAX_PENDING, Pairs, Pool, Roundtrip};
-use decode::{Input, Key, Name, Out, Role, Shape, Status};
-use model::{Dir, Endpoint, FiveTuple, Nanos, Transport};
+use crate::order::{PAUSE_ANSWERS, PAUSE_FACTOR, QUIET_NS, ROUNDS};
+use crate::{Asking, MAX_PENDING, Pairs, Pool, Roundtrip};
+use decode::{Input, Key, Name, Out, Role, Shape, Status, Value};
+use model::{Dir, Endpoint, FiveTuple, Heard, Nanos, Transport};
 
 /// One flow under test: says events, collects rows as `name outcome reason`.
 struct Talk {
@@ -12,15 +12,18 @@ struct Talk {
     out: Out,
     rows: Vec<String>,
     now: i64,
+    /// What the sender of what comes next has received.
+    heard: Heard,
 }
 
 impl Talk {
     fn new() -> Self {
-        Self::with(Pairs::new(true, ROUNDS))
+        Self::with(Pairs::new(true, Asking::Ahead))
     }
 
     fn with(pairs: Pairs) -> Self {
-        Self { pairs, pool: Pool::default(), out: Out::default(), rows: Vec::new(), now: 0 }
+        let (pool, out) = (Pool::default(), Out::default());
+        Self { pairs, pool, out, rows: Vec::new(), now: 0, heard: Heard::All }
     }
 
     fn say(&mut self, dir: Dir, event: impl FnOnce(&mut Out, &Input<'_>)) -> &mut Self {
@@ -32,6 +35,8 @@ impl Talk {
             dir,
             first: Nanos(self.now),
             time: Nanos(self.now),
+            heard: self.heard,
+            cut: 0,
             shape: Shape::Stream { eof: false },
             segment_start: true,
             tuple: &tuple,
@@ -73,7 +78,7 @@ impl Talk {
 
     fn gap(&mut self, dir: Dir) -> &mut Self {
         self.now += 1_000;
-        let Self { pairs, pool, rows, out, now } = self;
+        let Self { pairs, pool, rows, out, now, .. } = self;
         let event = decode::Event::Gap { dir, time: Nanos(*now), missing: 1 };
         pairs.event(&event, out.fields(), pool, &mut |row| rows.push(name(row)));
         self
@@ -96,7 +101,10 @@ impl Talk {
 }
 
 fn name(row: &Roundtrip) -> String {
-    let text = |name| String::from_utf8_lossy(row.text(name).unwrap_or(b"-")).into_owned();
+    let text = |name| match row.fields.find(name) {
+        Some(Value::Text(range)) => String::from_utf8_lossy(row.fields.text(range)).into_owned(),
+        _ => "-".to_owned(),
+    };
     let mut line = format!("{}/{} {}", text(Name::Operation), text(Name::Error), row.outcome.as_str());
     if row.confidence != crate::Confidence::Exact {
         line += &format!(" {}", row.confidence.as_str());
@@ -202,11 +210,11 @@ fn batches_are_in_step_again_with_the_next_batch() {
 
 #[test]
 fn a_flow_joined_in_its_middle_waits_for_a_sign() {
-    let mut talk = Talk::with(Pairs::new(false, ROUNDS));
+    let mut talk = Talk::with(Pairs::new(false, Asking::Ahead));
     talk.answer("?").waits().ask("a").answer("A");
     assert_eq!(talk.close(), ["a/A answered late_join"]);
 
-    let mut talk = Talk::with(Pairs::new(false, ROUNDS));
+    let mut talk = Talk::with(Pairs::new(false, Asking::Ahead));
     talk.ask("a").answer("A").ask("b").answer("B");
     let rows = [
         "a/- unanswered late_join late_join",
@@ -217,14 +225,102 @@ fn a_flow_joined_in_its_middle_waits_for_a_sign() {
     assert_eq!(talk.close(), rows, "twice may be chance");
 
     // Answers of requests before the capture: each round has one more of them than of requests.
-    let mut talk = Talk::with(Pairs::new(false, ROUNDS));
+    let mut talk = Talk::with(Pairs::new(false, Asking::Ahead));
     talk.ask("a").answer("?").answer("?").ask("b").ask("c").answer("A").waits();
     talk.ask("d").answer("X");
     assert_eq!(talk.close(), ["d/- unanswered late_join late_join", "-/X orphan late_join"]);
 
-    let mut talk = Talk::with(Pairs::new(false, 0));
+    let mut talk = Talk::with(Pairs::new(false, Asking::Alone));
     talk.ask("a").answer("A");
     assert_eq!(talk.close(), ["a/A answered late_join"], "one at a time needs no sign");
+}
+
+#[test]
+fn what_crosses_on_the_way_makes_no_round() {
+    // Two requests are always under way: each is sent when the answer before the last one has come.
+    for (asks, answers) in
+        [(Heard::Less, Heard::All), (Heard::All, Heard::Less), (Heard::Unknown, Heard::All)]
+    {
+        let mut talk = Talk::with(Pairs::new(false, Asking::Ahead));
+        for _ in 0..4 * ROUNDS {
+            talk.heard = asks;
+            talk.ask("b");
+            talk.heard = answers;
+            talk.answer("A");
+        }
+        assert!(!talk.close().iter().any(|row| row.starts_with("b/A")), "{asks:?} {answers:?}");
+    }
+}
+
+#[test]
+fn a_request_that_crossed_an_answer_is_remembered() {
+    let mut talk = Talk::with(Pairs::new(false, Asking::Ahead));
+    talk.ask("a").answer("A");
+    talk.heard = Heard::Less;
+    talk.ask("b");
+    talk.heard = Heard::All;
+    talk.answer("B").waits().ask("c").answer("C");
+    talk.now += QUIET_NS;
+    talk.ask("d").answer("D");
+    let rows = ["c/- unanswered late_join late_join", "-/C orphan late_join", "d/D answered late_join"];
+    assert_eq!(talk.close(), rows);
+}
+
+#[test]
+fn an_answer_that_crosses_the_only_request_answers_another() {
+    let mut talk = Talk::with(Pairs::new(false, Asking::Ahead));
+    // A slow answer is owed all the time.
+    talk.waits().ask("a");
+    talk.heard = Heard::Less;
+    talk.answer("?");
+    talk.heard = Heard::All;
+    talk.answer("A").ask("b").answer("B");
+    let rows = [
+        "a/- unanswered late_join late_join",
+        "-/? orphan late_join",
+        "-/A orphan late_join",
+        "b/- unanswered late_join late_join",
+        "-/B orphan late_join",
+    ];
+    assert_eq!(talk.close(), rows);
+
+    // Nothing waits: one answer more than there were requests.
+    let mut talk = Talk::with(Pairs::new(false, Asking::Ahead));
+    talk.waits().ask("a").answer("?").answer("A").waits().ask("b").answer("B");
+    let rows = ["b/- unanswered late_join late_join", "-/B orphan late_join"];
+    assert_eq!(talk.close(), rows);
+
+    // Part of a request is enough for a server that refuses it.
+    let mut talk = Talk::with(Pairs::new(false, Asking::Ahead));
+    talk.waits().say(Dir::ToServer, |out, input| {
+        out.begin(input, Role::Request, Key::Order).text(Name::Operation, b"upload");
+    });
+    talk.heard = Heard::Less;
+    talk.answer("413");
+    assert_eq!(talk.close(), ["upload/413 answered late_join closed"]);
+}
+
+#[test]
+fn a_client_that_pauses_has_all_its_answers() {
+    let took = 3_000_000;
+    let play = |pause: i64, answers: u32, crossing: bool| {
+        let mut talk = Talk::with(Pairs::new(false, Asking::Ahead));
+        for n in 0..answers {
+            talk.heard = if crossing && n == 1 { Heard::Less } else { Heard::All };
+            talk.ask("x");
+            talk.heard = Heard::All;
+            talk.now += took;
+            talk.answer("X");
+        }
+        talk.now += pause;
+        talk.ask("a").answer("A");
+        talk.close().last().is_some_and(|row| row == "a/A answered late_join")
+    };
+    let long = PAUSE_FACTOR * took + 10_000;
+    assert!(play(long, PAUSE_ANSWERS, false));
+    assert!(!play(long, PAUSE_ANSWERS - 1, false), "how long an answer takes is not known");
+    assert!(!play(long - took, PAUSE_ANSWERS, false), "too short");
+    assert!(!play(long, PAUSE_ANSWERS, true), "it sends on while it is answered");
 }
 
 #[test]
@@ -233,7 +329,6 @@ fn the_oldest_makes_room() {
     for i in 0..=MAX_PENDING {
         talk.ask_key(Key::Id(i as u64), "x");
     }
-    assert_eq!(talk.pairs.waiting(), MAX_PENDING);
     assert_eq!(talk.rows, ["x/- unanswered too_many_waiting"]);
     assert_eq!(talk.close().len(), MAX_PENDING + 1);
 }

@@ -11,7 +11,7 @@ use crate::{
     AfterGap, AnyDecoder, DecodeError, End, Input, Next, Out, Progress, Protocol, Shape, Start, What,
 };
 use core::mem;
-use model::{Dir, FiveTuple, Nanos};
+use model::{Arrival, Dir, FiveTuple, Heard, Nanos};
 
 /// How much of a segment is copied behind a tail at once, where the decoder only said "more".
 const STEP_BYTES: usize = 2_048;
@@ -22,15 +22,22 @@ pub const MAX_ERRORS: u8 = 8;
 /// Room that an emptied tail may keep.
 const KEPT_ROOM: usize = 4_096;
 
+/// How the first of some bytes came.
+#[derive(Debug, Clone, Copy)]
+struct First {
+    time: Nanos,
+    heard: Heard,
+    /// Whether a segment starts with it.
+    at_start: bool,
+}
+
 /// One direction of the flow.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Lane {
     /// Unconsumed bytes of earlier segments.
     tail: Vec<u8>,
-    /// When the first byte of the tail was seen.
-    first: Nanos,
-    /// Whether the tail starts where a segment started.
-    tail_at_start: bool,
+    /// How the first byte of the tail came.
+    first: First,
     /// How many bytes must be there before the decoder is called; 0 counts as 1.
     need: usize,
     /// How many of the next bytes nobody will read.
@@ -39,19 +46,25 @@ struct Lane {
     eof: bool,
 }
 
+impl Default for Lane {
+    fn default() -> Self {
+        let first = First { time: Nanos(0), heard: Heard::Unknown, at_start: false };
+        Self { tail: Vec::new(), first, need: 0, skip: 0, eof: false }
+    }
+}
+
 impl Lane {
     /// Takes what is to be skipped from the tail; whether there was something to take.
     fn skip_in_tail(&mut self) -> bool {
         let here = usize::try_from(self.skip).unwrap_or(usize::MAX).min(self.tail.len());
         self.skip = self.skip.saturating_sub(here as u64);
         self.tail.drain(..here);
-        self.tail_at_start &= here == 0;
+        self.first.at_start &= here == 0;
         here > 0
     }
 
-    fn put_aside(&mut self, bytes: &[u8], time: Nanos, at_start: bool) {
-        self.first = time;
-        self.tail_at_start = at_start;
+    fn put_aside(&mut self, bytes: &[u8], first: First) {
+        self.first = first;
         self.tail.extend_from_slice(bytes);
     }
 
@@ -79,7 +92,21 @@ struct Piece<'a> {
     tuple: &'a FiveTuple,
     dir: Dir,
     time: Nanos,
+    heard: Heard,
     datagram: bool,
+    /// Bytes of the datagram that were not captured.
+    cut: u32,
+}
+
+impl<'a> Piece<'a> {
+    /// No bytes, but a call is due.
+    const fn none(tuple: &'a FiveTuple, dir: Dir, time: Nanos) -> Self {
+        Self { tuple, dir, time, heard: Heard::Unknown, datagram: false, cut: 0 }
+    }
+
+    const fn first(&self, at_start: bool) -> First {
+        First { time: self.time, heard: self.heard, at_start }
+    }
 }
 
 impl Driver {
@@ -119,31 +146,26 @@ impl Driver {
         self.lanes.iter().map(|lane| lane.tail.capacity()).fold(0, usize::saturating_add)
     }
 
-    /// In-order bytes of a lane. `segment_start` says that a segment starts with them.
-    pub fn bytes(
-        &mut self,
-        tuple: &FiveTuple,
-        dir: Dir,
-        time: Nanos,
-        bytes: &[u8],
-        segment_start: bool,
-        out: &mut Out,
-    ) {
+    /// In-order bytes of a lane.
+    pub fn bytes(&mut self, tuple: &FiveTuple, dir: Dir, bytes: &[u8], arrival: Arrival, out: &mut Out) {
         if !self.stopped {
-            self.feed(Piece { tuple, dir, time, datagram: false }, bytes, segment_start, false, out);
+            let Arrival { time, segment_start, heard, .. } = arrival;
+            let piece = Piece { heard, ..Piece::none(tuple, dir, time) };
+            self.feed(piece, bytes, segment_start, false, out);
         }
     }
 
     /// One datagram. What the decoder leaves of it is lost.
-    pub fn datagram(&mut self, tuple: &FiveTuple, dir: Dir, time: Nanos, bytes: &[u8], out: &mut Out) {
+    pub fn datagram(&mut self, tuple: &FiveTuple, dir: Dir, bytes: &[u8], arrival: Arrival, out: &mut Out) {
         if self.stopped {
             return;
         }
-        let piece = Piece { tuple, dir, time, datagram: true };
+        let Arrival { time, cut, .. } = arrival;
+        let piece = Piece { datagram: true, cut, ..Piece::none(tuple, dir, time) };
         let mut rest = bytes;
         let mut at_start = true;
         loop {
-            match self.call(piece, time, rest, at_start, out) {
+            match self.call(piece, piece.first(at_start), rest, out) {
                 Ok(Progress { consumed, next: Next::AtLeast(_) | Next::Skip(_) }) if consumed > 0 => {
                     rest = rest.get(consumed..).unwrap_or_default();
                     at_start = false;
@@ -178,7 +200,7 @@ impl Driver {
         if lane.skip >= missing {
             lane.skip = lane.skip.saturating_sub(missing);
             if lane.skip == 0 && missing > 0 {
-                self.feed(Piece { tuple, dir, time, datagram: false }, &[], false, true, out);
+                self.feed(Piece::none(tuple, dir, time), &[], false, true, out);
             }
             return;
         }
@@ -193,7 +215,7 @@ impl Driver {
         }
         self.lane(dir).eof = true;
         self.lane(dir).skip = 0;
-        self.feed(Piece { tuple, dir, time, datagram: false }, &[], false, true, out);
+        self.feed(Piece::none(tuple, dir, time), &[], false, true, out);
     }
 
     /// The flow ended.
@@ -244,11 +266,11 @@ impl Driver {
             let forced = mem::take(&mut due) || lane.eof;
             let step = if lane.tail.is_empty() {
                 if (bytes.is_empty() || bytes.len() < lane.need) && !forced {
-                    lane.put_aside(bytes, piece.time, at_start);
+                    lane.put_aside(bytes, piece.first(at_start));
                     out.copied(bytes.len());
                     return Ok(());
                 }
-                let progress = self.call(piece, piece.time, bytes, at_start, out)?;
+                let progress = self.call(piece, piece.first(at_start), bytes, out)?;
                 bytes = bytes.get(progress.consumed..).unwrap_or_default();
                 at_start &= progress.consumed == 0;
                 progress
@@ -264,9 +286,9 @@ impl Driver {
                 if lane.tail.len() < lane.need && !forced {
                     return Ok(());
                 }
-                let (first, tail_at_start) = (lane.first, lane.tail_at_start);
+                let first = lane.first;
                 let tail = mem::take(&mut lane.tail);
-                let called = self.call(piece, first, &tail, tail_at_start, out);
+                let called = self.call(piece, first, &tail, out);
                 self.lane(piece.dir).tail = tail;
                 let progress = called?;
                 let lane = self.lane(piece.dir);
@@ -279,7 +301,7 @@ impl Driver {
                     bytes = behind;
                     at_start &= added.is_empty();
                     lane.tail.drain(..progress.consumed);
-                    lane.tail_at_start &= progress.consumed == 0;
+                    lane.first.at_start &= progress.consumed == 0;
                 }
                 progress
             };
@@ -296,7 +318,7 @@ impl Driver {
                         lane.need = need.max(lane.tail.len().saturating_add(1));
                         if lane.tail.is_empty() {
                             lane.need = need.max(bytes.len().saturating_add(1));
-                            lane.put_aside(bytes, piece.time, at_start);
+                            lane.put_aside(bytes, piece.first(at_start));
                             out.copied(bytes.len());
                             return Ok(());
                         }
@@ -319,7 +341,7 @@ impl Driver {
                         lane.need = 0;
                         lane.skip = 0;
                     }
-                    let other = Piece { dir: piece.dir.reverse(), ..piece };
+                    let other = Piece::none(piece.tuple, piece.dir.reverse(), piece.time);
                     if !self.lane(other.dir).tail.is_empty() {
                         self.feed(other, &[], false, true, out);
                     }
@@ -332,9 +354,8 @@ impl Driver {
     fn call(
         &mut self,
         piece: Piece<'_>,
-        first: Nanos,
+        first: First,
         bytes: &[u8],
-        segment_start: bool,
         out: &mut Out,
     ) -> Result<Progress, DecodeError> {
         let eof = self.lane(piece.dir).eof;
@@ -342,10 +363,12 @@ impl Driver {
         let input = Input {
             bytes,
             dir: piece.dir,
-            first,
+            first: first.time,
+            heard: first.heard,
             time: piece.time,
             shape,
-            segment_start,
+            segment_start: first.at_start,
+            cut: usize::try_from(piece.cut).unwrap_or(usize::MAX),
             tuple: piece.tuple,
         };
         let mut progress = self.decoder.decode(&input, out)?;

@@ -5,7 +5,7 @@ use crate::{
     Driver, End, Event, Limits, Out, Protocol, Start, Value, sdp,
     sip::{self, Known, Message, Problems},
 };
-use model::{Dir, Endpoint, FiveTuple, Nanos, Transport};
+use model::{Arrival, Dir, Endpoint, FiveTuple, Heard, Nanos, Transport};
 
 /// Any bytes as a SIP message.
 pub fn sip(bytes: &[u8]) {
@@ -181,7 +181,8 @@ impl Talk {
                 _ => {
                     let (piece, behind) = behind.split_at_checked(len).unwrap_or((behind, &[]));
                     if udp {
-                        talk.driver.datagram(&talk.tuple, dir, Nanos(talk.now), piece, &mut talk.out);
+                        let arrival = Arrival::datagram(Nanos(talk.now), 0);
+                        talk.driver.datagram(&talk.tuple, dir, piece, arrival, &mut talk.out);
                         talk.check(piece.len());
                     } else {
                         piece.chunks(step).for_each(|part| talk.bytes(dir, part));
@@ -196,7 +197,8 @@ impl Talk {
     }
 
     fn bytes(&mut self, dir: Dir, part: &[u8]) {
-        self.driver.bytes(&self.tuple, dir, Nanos(self.now), part, true, &mut self.out);
+        let arrival = Arrival { time: Nanos(self.now), segment_start: true, heard: Heard::All, cut: 0 };
+        self.driver.bytes(&self.tuple, dir, part, arrival, &mut self.out);
         self.check(part.len());
     }
 

@@ -21,8 +21,25 @@ fn be32(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap())
 }
 
+/// How a capture is played.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Replay {
+    pub protocol: Protocol,
+    /// The server's port.
+    pub port: u16,
+    pub start: Start,
+    /// The most bytes of a segment that are played at once.
+    pub size: usize,
+}
+
 /// Plays a capture; gives the lines of each flow, in the order in which the flows begin.
 pub(crate) fn play(protocol: Protocol, port: u16, pcap: &[u8]) -> Vec<Vec<String>> {
+    replay(Replay { protocol, port, start: Start::Beginning, size: usize::MAX }, pcap, |_| ())
+}
+
+/// The same, with what is new in each segment changed first.
+pub(crate) fn replay(how: Replay, pcap: &[u8], mut change: impl FnMut(&mut Vec<u8>)) -> Vec<Vec<String>> {
+    let Replay { protocol, port, start, size } = how;
     let le32 = |at: usize| u32::from_le_bytes(pcap[at..at + 4].try_into().unwrap());
     assert_eq!(le32(0), 0xa1b2_c3d4, "a pcap in little-endian with microseconds");
     let link = le32(20);
@@ -54,7 +71,7 @@ pub(crate) fn play(protocol: Protocol, port: u16, pcap: &[u8]) -> Vec<Vec<String
             } else {
                 to.clone()
             };
-            let player = Player::new(protocol, Start::Beginning, Limits::default());
+            let player = Player::new(protocol, start, Limits::default());
             flows.push(Flow { player, server, next: [None, None] });
             flows.len() - 1
         });
@@ -78,9 +95,9 @@ pub(crate) fn play(protocol: Protocol, port: u16, pcap: &[u8]) -> Vec<Vec<String
             let controls = u32::from(body[13] & 2 != 0) + u32::from(body[13] & 1 != 0);
             let end = sequence.wrapping_add(u32::try_from(payload.len()).unwrap()).wrapping_add(controls);
             flow.next[dir.index()] = Some(end);
-            if !payload.is_empty() {
-                flow.player.bytes(dir, payload, true);
-            }
+            let mut payload = payload.to_vec();
+            change(&mut payload);
+            payload.chunks(size).for_each(|part| flow.player.bytes(dir, part, true));
         }
     }
     flows.into_iter().map(|flow| flow.player.finish()).collect()

@@ -3,7 +3,7 @@
 
 use crate::{Driver, End, Entry, Event, Fields, Limits, Name, Out, Protocol, Start, Status, Value};
 use core::fmt::Write;
-use model::{Dir, Endpoint, FiveTuple, Nanos, Transport};
+use model::{Arrival, Dir, Endpoint, FiveTuple, Heard, Nanos, Transport};
 
 /// A piece of a conversation.
 #[derive(Debug, Clone)]
@@ -120,13 +120,15 @@ impl Player {
 
     /// A segment.
     pub fn bytes(&mut self, dir: Dir, bytes: &[u8], segment_start: bool) {
-        self.driver.bytes(&self.tuple, dir, Nanos(self.clock), bytes, segment_start, &mut self.out);
+        let arrival = Arrival { time: Nanos(self.clock), segment_start, heard: Heard::All, cut: 0 };
+        self.driver.bytes(&self.tuple, dir, bytes, arrival, &mut self.out);
         self.note();
     }
 
     /// A datagram.
     pub fn datagram(&mut self, dir: Dir, bytes: &[u8]) {
-        self.driver.datagram(&self.tuple, dir, Nanos(self.clock), bytes, &mut self.out);
+        let arrival = Arrival::datagram(Nanos(self.clock), 0);
+        self.driver.datagram(&self.tuple, dir, bytes, arrival, &mut self.out);
         self.note();
     }
 
@@ -175,7 +177,7 @@ pub fn line(event: &Event, fields: &Fields) -> String {
     let arrow = |dir: &Dir| if *dir == Dir::ToServer { '>' } else { '<' };
     let mut text = String::new();
     let range = match event {
-        Event::Begin { role, dir, key, time, fields, notices } => {
+        Event::Begin { role, dir, key, time, fields, notices, heard: _ } => {
             let _ = write!(text, "{} begin {role:?} {key:?} t{}", arrow(dir), time.micros());
             let _ = if *notices == 0 { Ok(()) } else { write!(text, " notices={notices}") };
             fields.clone()

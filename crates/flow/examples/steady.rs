@@ -6,7 +6,7 @@
 #![expect(clippy::cast_possible_truncation, reason = "the numbers are small")]
 
 use flow::{Consumer, End, Flow, Limits, Table};
-use model::{Dir, Nanos};
+use model::{Arrival, Dir, Nanos};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use wire::{Around, Body, Packet};
 
@@ -22,12 +22,12 @@ impl Consumer for Sum {
     fn open(&mut self, _: &Flow, _: Nanos) -> u64 {
         0
     }
-    fn bytes(&mut self, _: &Flow, seen: &mut u64, _: Dir, bytes: &[u8], _: Nanos, _: bool) {
+    fn bytes(&mut self, _: &Flow, seen: &mut u64, _: Dir, bytes: &[u8], _: Arrival) {
         *seen += bytes.len() as u64;
     }
     fn gap(&mut self, _: &Flow, _: &mut u64, _: Dir, _: u64, _: Nanos) {}
     fn eof(&mut self, _: &Flow, _: &mut u64, _: Dir, _: Nanos) {}
-    fn datagram(&mut self, _: &Flow, _: &mut u64, _: Dir, _: &[u8], _: bool, _: Nanos) {}
+    fn datagram(&mut self, _: &Flow, _: &mut u64, _: Dir, _: &[u8], _: Arrival) {}
     fn close(&mut self, _: &Flow, seen: u64, _: End, _: Nanos) {
         self.0 += seen;
     }

@@ -1,7 +1,7 @@
 //! What the table tells its owner.
 
 use crate::{End, Flow};
-use model::{Dir, Nanos};
+use model::{Arrival, Dir, Nanos};
 
 /// The owner's side of the table. All calls for one flow come between its `open` and its `close`.
 ///
@@ -19,17 +19,8 @@ pub trait Consumer {
     fn open(&mut self, flow: &Flow, time: Nanos) -> Self::State;
 
     /// In-order bytes of one lane, never none, straight from the packet or from what was held out of order.
-    /// `time` is when they were captured, however long they were held.
-    /// `segment_start`: `bytes` starts where a segment started.
-    fn bytes(
-        &mut self,
-        flow: &Flow,
-        state: &mut Self::State,
-        dir: Dir,
-        bytes: &[u8],
-        time: Nanos,
-        segment_start: bool,
-    );
+    /// [`Arrival::time`] is when they were captured, however long they were held.
+    fn bytes(&mut self, flow: &Flow, state: &mut Self::State, dir: Dir, bytes: &[u8], arrival: Arrival);
 
     /// `missing` bytes of the lane will not come; never 0. `time` is when the first byte behind them was captured,
     /// or, if there is none yet, the segment that acknowledged them.
@@ -39,16 +30,8 @@ pub trait Consumer {
     /// FIN was captured.
     fn eof(&mut self, flow: &Flow, state: &mut Self::State, dir: Dir, time: Nanos);
 
-    /// One datagram. `cut`: it had more bytes on the wire than were captured.
-    fn datagram(
-        &mut self,
-        flow: &Flow,
-        state: &mut Self::State,
-        dir: Dir,
-        bytes: &[u8],
-        cut: bool,
-        time: Nanos,
-    );
+    /// One datagram.
+    fn datagram(&mut self, flow: &Flow, state: &mut Self::State, dir: Dir, bytes: &[u8], arrival: Arrival);
 
     /// A flow ends; it carries its totals now. `time` is the table's, [`Flow::last`] is that of its last packet.
     fn close(&mut self, flow: &Flow, state: Self::State, end: End, time: Nanos);

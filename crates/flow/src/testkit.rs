@@ -1,7 +1,7 @@
 //! Packets made by hand, and a consumer that writes down what it is told: for the tests and the fuzz target.
 
 use crate::{Consumer, End, Flow, FlowId};
-use model::{Dir, Nanos};
+use model::{Arrival, Dir, Nanos};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use wire::{Around, Body, Packet};
@@ -77,7 +77,7 @@ pub(crate) enum Heard {
     Bytes(Vec<u8>, bool),
     Gap(u64),
     Eof,
-    Datagram(Vec<u8>, bool),
+    Datagram(Vec<u8>, u32),
 }
 
 /// What a consumer was told, in order.
@@ -94,6 +94,8 @@ pub(crate) struct Call {
 pub(crate) struct Recorder {
     pub calls: Vec<Call>,
     pub closed: Vec<(Flow, End)>,
+    /// What the sender of each piece of a lane had received.
+    pub sender_heard: Vec<model::Heard>,
     /// Lanes that ended, of flows that are open.
     open: HashMap<FlowId, [bool; 2]>,
     /// Whether the calls are kept.
@@ -147,9 +149,11 @@ impl Consumer for Recorder {
         flow.id
     }
 
-    fn bytes(&mut self, flow: &Flow, state: &mut FlowId, dir: Dir, bytes: &[u8], time: Nanos, start: bool) {
+    fn bytes(&mut self, flow: &Flow, state: &mut FlowId, dir: Dir, bytes: &[u8], arrival: Arrival) {
         assert!(!bytes.is_empty());
-        self.hear(flow, *state, dir, Heard::Bytes(bytes.to_vec(), start), time);
+        let Arrival { time, segment_start, heard, .. } = arrival;
+        self.hear(flow, *state, dir, Heard::Bytes(bytes.to_vec(), segment_start), time);
+        self.sender_heard.push(heard);
     }
 
     fn gap(&mut self, flow: &Flow, state: &mut FlowId, dir: Dir, missing: u64, time: Nanos) {
@@ -161,7 +165,8 @@ impl Consumer for Recorder {
         self.hear(flow, *state, dir, Heard::Eof, time);
     }
 
-    fn datagram(&mut self, flow: &Flow, state: &mut FlowId, dir: Dir, bytes: &[u8], cut: bool, time: Nanos) {
+    fn datagram(&mut self, flow: &Flow, state: &mut FlowId, dir: Dir, bytes: &[u8], arrival: Arrival) {
+        let Arrival { time, cut, .. } = arrival;
         self.hear(flow, *state, dir, Heard::Datagram(bytes.to_vec(), cut), time);
     }
 

@@ -1,5 +1,6 @@
 //! Who talks to whom: endpoints, oriented five-tuples and directions.
 
+use crate::Nanos;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -27,6 +28,40 @@ impl Dir {
             Self::ToServer => Self::ToClient,
             Self::ToClient => Self::ToServer,
         }
+    }
+}
+
+/// How much of the other lane the sender of bytes had received when it sent them, by the acknowledgement that
+/// came with them (RFC 9293 section 3.10.7.4: it is set in every segment, and says what was received in order).
+/// What a host has received its program may not have read yet; what it has not received, no program knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Heard {
+    /// Everything that was told of the other lane before.
+    All,
+    /// Not the last bytes of it.
+    Less,
+    /// Nothing says.
+    #[default]
+    Unknown,
+}
+
+/// What is known of a datagram, or of consecutive bytes of a lane, beside what they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// When they were captured.
+    pub time: Nanos,
+    /// Whether the first of them started a segment.
+    pub segment_start: bool,
+    /// What their sender had received.
+    pub heard: Heard,
+    /// How many bytes of a datagram the capture cut off behind them; those of a lane are a gap.
+    pub cut: u32,
+}
+
+impl Arrival {
+    /// A datagram, `cut` bytes of which were cut off.
+    pub const fn datagram(time: Nanos, cut: u32) -> Self {
+        Self { time, segment_start: true, heard: Heard::Unknown, cut }
     }
 }
 

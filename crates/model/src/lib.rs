@@ -12,7 +12,7 @@ pub mod table;
 pub mod time;
 
 pub use call::{CallMessage, Media};
-pub use flow::{Dir, Endpoint, FiveTuple, Transport};
+pub use flow::{Arrival, Dir, Endpoint, FiveTuple, Heard, Transport};
 pub use frame::{Frame, LinkType};
 pub use table::{Column, Kind, Table};
 pub use time::Nanos;

@@ -31,7 +31,7 @@ pub use talk::{About, Talk};
 use correlate::{Pool, Roundtrip};
 use decode::{Limits as Kept, Out};
 use flow::{End, Flow, Table};
-use model::{Dir, Endpoint, Frame, Nanos};
+use model::{Arrival, Dir, Endpoint, Frame, Nanos};
 
 /// Where rows go.
 pub trait Sink {
@@ -208,8 +208,8 @@ impl<S: Sink> flow::Consumer for Side<S> {
         Talk::new(self.show.as_mut().and_then(|show| show.open(flow)))
     }
 
-    fn bytes(&mut self, flow: &Flow, talk: &mut Talk, dir: Dir, bytes: &[u8], time: Nanos, start: bool) {
-        talk.bytes(self, flow, dir, bytes, time, start);
+    fn bytes(&mut self, flow: &Flow, talk: &mut Talk, dir: Dir, bytes: &[u8], arrival: Arrival) {
+        talk.bytes(self, flow, dir, bytes, arrival);
     }
 
     fn gap(&mut self, flow: &Flow, talk: &mut Talk, dir: Dir, missing: u64, time: Nanos) {
@@ -220,8 +220,8 @@ impl<S: Sink> flow::Consumer for Side<S> {
         talk.eof(self, flow, dir, time);
     }
 
-    fn datagram(&mut self, flow: &Flow, talk: &mut Talk, dir: Dir, bytes: &[u8], cut: bool, time: Nanos) {
-        talk.datagram(self, flow, dir, bytes, cut, time);
+    fn datagram(&mut self, flow: &Flow, talk: &mut Talk, dir: Dir, bytes: &[u8], arrival: Arrival) {
+        talk.datagram(self, flow, dir, bytes, arrival);
     }
 
     fn close(&mut self, flow: &Flow, talk: Talk, end: End, _: Nanos) {

@@ -3,10 +3,10 @@
 use crate::detect::{Candidates, Found, Hint, PROBE_BYTES, PROBE_PIECES};
 use crate::live::Shown;
 use crate::{Side, Sink};
-use correlate::{Pairs, ROUNDS};
+use correlate::{Asking, Pairs};
 use decode::{Driver, Event, Fields, Input, Name, Protocol, Shape, Start, Value};
 use flow::{End, Flow, Seen};
-use model::{Dir, Nanos, Transport};
+use model::{Arrival, Dir, Nanos, Transport};
 
 /// Silence before the first packet of a joined flow after which nothing is owed in it.
 const SILENCE_NS: i64 = 1_000_000_000;
@@ -85,7 +85,7 @@ struct Listening {
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     dir: Dir,
-    time: Nanos,
+    arrival: Arrival,
     end: usize,
 }
 
@@ -119,17 +119,18 @@ impl Talk {
         flow: &Flow,
         dir: Dir,
         bytes: &[u8],
-        time: Nanos,
-        segment_start: bool,
+        arrival: Arrival,
     ) {
         self.show(side, flow);
         match &mut self.state {
             State::Speaking(speaking) => {
-                speaking.driver.bytes(&flow.tuple, dir, time, bytes, segment_start, &mut side.out);
-                speaking.settle(side, flow, time);
+                speaking.driver.bytes(&flow.tuple, dir, bytes, arrival, &mut side.out);
+                speaking.settle(side, flow, arrival.time);
             }
             State::Ignored => side.unknown(bytes),
-            State::Silent | State::Missed | State::Listening(_) => self.listen(side, flow, dir, bytes, time),
+            State::Silent | State::Missed | State::Listening(_) => {
+                self.listen(side, flow, dir, bytes, arrival);
+            }
         }
     }
 
@@ -139,17 +140,18 @@ impl Talk {
         flow: &Flow,
         dir: Dir,
         bytes: &[u8],
-        _cut: bool,
-        time: Nanos,
+        arrival: Arrival,
     ) {
         self.show(side, flow);
         match &mut self.state {
             State::Speaking(speaking) => {
-                speaking.driver.datagram(&flow.tuple, dir, time, bytes, &mut side.out);
-                speaking.settle(side, flow, time);
+                speaking.driver.datagram(&flow.tuple, dir, bytes, arrival, &mut side.out);
+                speaking.settle(side, flow, arrival.time);
             }
             State::Ignored => side.unknown(bytes),
-            State::Silent | State::Missed | State::Listening(_) => self.listen(side, flow, dir, bytes, time),
+            State::Silent | State::Missed | State::Listening(_) => {
+                self.listen(side, flow, dir, bytes, arrival);
+            }
         }
     }
 
@@ -224,20 +226,20 @@ impl Talk {
     }
 
     /// Looks for the protocol of a flow.
-    fn listen<S: Sink>(&mut self, side: &mut Side<S>, flow: &Flow, dir: Dir, bytes: &[u8], time: Nanos) {
+    fn listen<S: Sink>(&mut self, side: &mut Side<S>, flow: &Flow, dir: Dir, bytes: &[u8], arrival: Arrival) {
         if bytes.is_empty() {
             return;
         }
         if matches!(self.state, State::Silent | State::Missed) {
             let gap = matches!(self.state, State::Missed);
-            match side.hint(flow, time) {
+            match side.hint(flow, arrival.time) {
                 Hint::Excluded => {
                     self.state = State::Ignored;
                     return side.unknown(bytes);
                 }
                 Hint::Forced(protocol) => {
                     let mut speaking = Speaking::open(side, flow, protocol, gap);
-                    speaking.piece(side, flow, dir, bytes, time);
+                    speaking.piece(side, flow, dir, bytes, arrival);
                     self.state = State::Speaking(speaking);
                     return;
                 }
@@ -255,7 +257,7 @@ impl Talk {
             }
         }
         let State::Listening(listening) = &mut self.state else { return };
-        match listening.hear(flow, dir, bytes, time) {
+        match listening.hear(flow, dir, bytes, arrival) {
             Found::More => {}
             Found::Nothing => {
                 side.unknown(&listening.held);
@@ -266,7 +268,7 @@ impl Talk {
                 let mut start = 0;
                 for piece in &listening.said {
                     let held = listening.held.get(start..piece.end).unwrap_or_default();
-                    speaking.piece(side, flow, piece.dir, held, piece.time);
+                    speaking.piece(side, flow, piece.dir, held, piece.arrival);
                     start = piece.end;
                 }
                 self.state = State::Speaking(speaking);
@@ -277,7 +279,7 @@ impl Talk {
 
 impl Listening {
     /// Holds a piece and asks the probes.
-    fn hear(&mut self, flow: &Flow, dir: Dir, bytes: &[u8], time: Nanos) -> Found {
+    fn hear(&mut self, flow: &Flow, dir: Dir, bytes: &[u8], arrival: Arrival) -> Found {
         let datagram = flow.tuple.transport == Transport::Udp;
         let joined = !datagram && (flow.start == Seen::Middle || self.gap);
         self.pieces = self.pieces.saturating_add(1);
@@ -288,7 +290,7 @@ impl Listening {
             self.candidates = Candidates::all(&flow.tuple);
         }
         self.held.extend_from_slice(bytes);
-        self.said.push(Piece { dir, time, end: self.held.len() });
+        self.said.push(Piece { dir, arrival, end: self.held.len() });
         let first = self.said.iter().position(|piece| piece.dir == dir).unwrap_or(0);
         let lane;
         let shown = if datagram || joined {
@@ -300,8 +302,10 @@ impl Listening {
         let input = Input {
             bytes: shown,
             dir,
-            first: self.said.get(first).map_or(time, |piece| piece.time),
-            time,
+            first: self.said.get(first).map_or(arrival.time, |piece| piece.arrival.time),
+            heard: arrival.heard,
+            cut: usize::try_from(arrival.cut).unwrap_or(usize::MAX),
+            time: arrival.time,
             shape: if datagram { Shape::Datagram } else { Shape::Stream { eof: false } },
             segment_start: true,
             tuple: &flow.tuple,
@@ -358,14 +362,12 @@ impl Speaking {
         let whole = (flow.start == Seen::Handshake && !gap) || flow.tuple.transport == Transport::Udp;
         let start = if whole { Start::Beginning } else { Start::Middle };
         side.detector.remember(flow.tuple.server, protocol, flow.last);
-        let rounds = match protocol {
+        let asking = match protocol {
             // A second command before the answer to the first is forbidden (its command phase).
-            Protocol::Mysql => 0,
-            // RFC 9112 section 9.3.2 allows pipelining; clients that do it send batches and wait.
-            Protocol::Http => 4,
-            _ => ROUNDS,
+            Protocol::Mysql => Asking::Alone,
+            _ => Asking::Ahead,
         };
-        let mut pairs = Pairs::new(whole, rounds);
+        let mut pairs = Pairs::new(whole, asking);
         if !gap && side.started.is_some_and(|started| flow.first.0.saturating_sub(started.0) >= SILENCE_NS) {
             pairs.joined_in_silence();
         }
@@ -373,12 +375,12 @@ impl Speaking {
         Box::new(Self { driver: Driver::new(protocol, start), pairs, about })
     }
 
-    fn piece<S: Sink>(&mut self, side: &mut Side<S>, flow: &Flow, dir: Dir, bytes: &[u8], time: Nanos) {
+    fn piece<S: Sink>(&mut self, side: &mut Side<S>, flow: &Flow, dir: Dir, bytes: &[u8], arrival: Arrival) {
         match flow.tuple.transport {
-            Transport::Tcp => self.driver.bytes(&flow.tuple, dir, time, bytes, true, &mut side.out),
-            Transport::Udp => self.driver.datagram(&flow.tuple, dir, time, bytes, &mut side.out),
+            Transport::Tcp => self.driver.bytes(&flow.tuple, dir, bytes, arrival, &mut side.out),
+            Transport::Udp => self.driver.datagram(&flow.tuple, dir, bytes, arrival, &mut side.out),
         }
-        self.settle(side, flow, time);
+        self.settle(side, flow, arrival.time);
     }
 
     /// Gives the decoder's events to the pairing and the rows to the sink.

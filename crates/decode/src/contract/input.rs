@@ -1,7 +1,7 @@
 //! What a decoder is given and what it answers.
 
 use crate::Protocol;
-use model::{Dir, FiveTuple, Nanos};
+use model::{Dir, FiveTuple, Heard, Nanos};
 
 /// How the bytes come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct Input<'a> {
     pub dir: Dir,
     /// When the first of them was seen.
     pub first: Nanos,
+    /// What the sender of the first of them had received of the other lane.
+    pub heard: Heard,
     /// When the last of them was seen.
     pub time: Nanos,
     /// Stream or datagram.
@@ -31,6 +33,8 @@ pub struct Input<'a> {
     /// Whether `bytes` starts where a segment started: the likely start of a message for a decoder that has
     /// lost its place.
     pub segment_start: bool,
+    /// How many bytes of the datagram the capture cut off behind them.
+    pub cut: usize,
     /// The flow.
     pub tuple: &'a FiveTuple,
 }

@@ -5,7 +5,7 @@
 use super::Input;
 use crate::Protocol;
 use core::ops::Range;
-use model::{Dir, Endpoint, Nanos};
+use model::{Dir, Endpoint, Heard, Nanos};
 
 /// What a message is to the pairing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -174,6 +174,8 @@ pub enum Event {
         key: Key,
         /// When its first byte was seen.
         time: Nanos,
+        /// What its sender had received of the other lane by then.
+        heard: Heard,
         /// Its fields.
         fields: Range<usize>,
         /// Bits of [`Notice`].
@@ -321,13 +323,14 @@ impl Out {
 
     /// A message begins: its first byte is the first of `input`.
     pub fn begin(&mut self, input: &Input<'_>, role: Role, key: Key) -> Message<'_> {
-        self.begin_at(input.dir, input.first, role, key)
+        self.begin_at(input.dir, input.first, role, key).heard(input.heard)
     }
 
-    /// A message began at a time that the decoder remembers.
+    /// A message began at a time that the decoder remembers; see [`Message::heard`].
     pub fn begin_at(&mut self, dir: Dir, time: Nanos, role: Role, key: Key) -> Message<'_> {
         let at = self.fields.entries.len();
-        self.push(Event::Begin { role, dir, key, time, fields: at..at, notices: 0 })
+        let heard = Heard::Unknown;
+        self.push(Event::Begin { role, dir, key, time, heard, fields: at..at, notices: 0 })
     }
 
     /// A message ends: its last byte is in `input`, it had `bytes` bytes in all.
@@ -443,6 +446,14 @@ impl Message<'_> {
     /// The message belongs to a protocol that the flow's one carries (`grpc`).
     pub fn protocol(self, name: &'static str) -> Self {
         self.label(Name::Protocol, name)
+    }
+
+    /// What the sender of a message had received when it began; matters where answers come in order.
+    pub fn heard(self, what: Heard) -> Self {
+        if let Some(Event::Begin { heard, .. }) = self.out.events.last_mut() {
+            *heard = what;
+        }
+        self
     }
 
     /// Something odd to say about the message.

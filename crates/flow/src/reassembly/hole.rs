@@ -28,6 +28,8 @@ pub(crate) struct Piece {
     pub elapsed: u64,
     /// What the other lane must have reached before it is delivered: its sender had received that.
     pub needs: Option<u32>,
+    /// What the sender of its first segment acknowledged.
+    pub ack: Option<u32>,
     /// Whether it starts where a segment started.
     pub starts: bool,
     /// Where the segments start that were joined to it, in order; none in most pieces.
@@ -134,6 +136,7 @@ pub(crate) struct Fresh<'a> {
     pub seen: Nanos,
     pub elapsed: u64,
     pub needs: Option<u32>,
+    pub ack: Option<u32>,
 }
 
 /// What comes next in a lane, once the other one has reached what it needs.
@@ -240,9 +243,9 @@ impl Hole {
                 start
             }
             None => {
-                let Fresh { seen, elapsed, needs, .. } = fresh;
+                let Fresh { seen, elapsed, needs, ack, .. } = fresh;
                 let bytes = bytes.unwrap_or_default().to_vec();
-                let piece = Piece { bytes, len, seen, elapsed, needs, starts, marks: Vec::new() };
+                let piece = Piece { bytes, len, seen, elapsed, needs, ack, starts, marks: Vec::new() };
                 self.cost = self.cost.saturating_add(piece.cost());
                 self.pieces.insert(at, piece);
                 at

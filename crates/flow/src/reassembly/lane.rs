@@ -5,7 +5,7 @@ use super::seq::{Place, after, place};
 use super::{Holes, Note, Now, Owner, Sink};
 use crate::list::NONE;
 use crate::{DropReason, GapCause};
-use model::{Dir, Nanos};
+use model::{Arrival, Dir, Heard, Nanos};
 
 /// How far beyond the announced window a segment may start and still be held: acknowledgements that widen the
 /// window may not have been captured.
@@ -14,7 +14,7 @@ const BEYOND_WINDOW: u32 = 64 << 20;
 /// What is known of a lane. 20 bytes, in every flow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lane {
-    /// The sequence number of the next byte.
+    /// The sequence number of the next byte; the lowest acknowledgement until it is known.
     pub next: u32,
     /// The highest acknowledgement of the receiver.
     pub acked: u32,
@@ -60,6 +60,10 @@ pub(crate) struct Run<'a> {
     pub fin: bool,
     /// What the other lane must reach before they are delivered.
     pub needs: Option<u32>,
+    /// What their sender acknowledged, if it says something of the other lane.
+    pub ack: Option<u32>,
+    /// What their sender had received of it, as long as they need not wait.
+    pub heard: Heard,
 }
 
 impl<'a> Run<'a> {
@@ -127,14 +131,19 @@ impl Lane {
     }
 
     /// Says which byte is the first one that was captured. What the receiver had when it last spoke was before
-    /// that; if it is missing up to here, it is a hole, as far as the window allowed it to be sent.
+    /// that, or, in a flow that was seen from its `beginning`, what it had when it first spoke: if it is missing
+    /// from there up to here, it is a hole, as far as the window allowed it to be sent.
     #[cold]
-    pub fn base_at(&mut self, seq: u32) {
+    pub fn base_at(&mut self, seq: u32, beginning: bool, holes: &mut Holes, owner: Owner, now: Now) {
+        let from = if beginning { self.next } else { self.acked };
         self.base(seq);
         if self.has(ACKED) {
-            let (missing, window) = (seq.wrapping_sub(self.acked), self.edge.wrapping_sub(self.acked));
+            let (missing, window) = (seq.wrapping_sub(from), self.edge.wrapping_sub(from));
             if missing <= window && window < 1 << 31 {
-                self.next = self.acked;
+                self.next = from;
+                if after(self.acked, from) {
+                    self.wait(holes, owner, true, now);
+                }
             } else if self.acked.wrapping_sub(seq) > BEYOND_WINDOW {
                 self.flags &= !ACKED;
             }
@@ -147,6 +156,11 @@ impl Lane {
         if !self.has(ACKED) {
             self.flags |= ACKED;
             (self.acked, self.edge) = (ack, edge);
+            if !self.is_based() {
+                self.next = ack;
+            }
+        } else if !self.is_based() && after(self.next, ack) {
+            self.next = ack;
         }
         self.follow(ack, edge);
         if after(self.acked, self.next) && self.flags & (BASED | FIN) == BASED {
@@ -157,6 +171,11 @@ impl Lane {
     /// Whether what was sent by someone who had received everything before `ack` has to wait for this lane.
     pub const fn is_short_of(&self, ack: u32) -> bool {
         self.hole != NONE && after(ack, self.next)
+    }
+
+    /// What someone who acknowledges everything before `ack` has received of what was delivered of this lane.
+    pub const fn heard_by(&self, ack: u32) -> Heard {
+        if self.is_based() && after(self.next, ack) { Heard::Less } else { Heard::All }
     }
 
     /// Whether an acknowledgement is of bytes that may have been sent: others hold up nothing.
@@ -233,7 +252,8 @@ impl Lane {
                 if old > 0 {
                     sink.note(dir, Note::Retransmitted(u64::from(old)));
                     run.advance(old);
-                    starts = false;
+                    // What is new in a repeated segment may have been sent before it was repeated.
+                    (starts, run.heard) = (false, Heard::Unknown);
                 }
                 // A FIN before the next byte is an old one as well.
                 run.fin &= by == old;
@@ -316,7 +336,7 @@ impl Lane {
         let bytes = run.advance(n);
         self.next = self.next.wrapping_add(n);
         if !bytes.is_empty() {
-            sink.bytes(dir, bytes, time, starts);
+            sink.bytes(dir, bytes, Arrival { time, segment_start: starts, heard: run.heard, cut: 0 });
         }
         let cut = u64::from(n).saturating_sub(bytes.len() as u64);
         if cut > 0 {
@@ -349,7 +369,7 @@ impl Lane {
                 self.hold(holes, dir, pos, run, starts, now, sink);
                 return;
             } else {
-                let len = self.pop(holes, dir, sink);
+                let len = self.pop(holes, dir, None, sink);
                 let overlap = u32::try_from(len).unwrap_or(u32::MAX).min(run.len);
                 sink.note(dir, Note::Overlap(u64::from(overlap)));
                 run.advance(overlap);
@@ -359,8 +379,8 @@ impl Lane {
     }
 
     /// Delivers the piece that starts at the next byte, each of its bytes with the time when it was captured, or
-    /// ends the lane there. Returns the length of the piece.
-    pub fn pop(&mut self, holes: &mut Holes, dir: Dir, sink: &mut impl Sink) -> u64 {
+    /// ends the lane there. `other`: the other lane, where it is at hand. Returns the length of the piece.
+    pub fn pop(&mut self, holes: &mut Holes, dir: Dir, other: Option<Self>, sink: &mut impl Sink) -> u64 {
         if let Some(fin) = holes.get(self.hole).and_then(|hole| hole.fin.filter(|fin| fin.pos == hole.pos)) {
             holes.close(self.hole);
             self.hole = NONE;
@@ -377,7 +397,11 @@ impl Lane {
         if piece.is_cut() {
             sink.gap(dir, piece.len, GapCause::Cut, piece.seen);
         } else {
-            piece.segments().for_each(|(bytes, time, starts)| sink.bytes(dir, bytes, time, starts));
+            let first = piece.ack.zip(other).map_or(Heard::Unknown, |(ack, other)| other.heard_by(ack));
+            for (at, (bytes, time, segment_start)) in piece.segments().enumerate() {
+                let heard = if at == 0 { first } else { Heard::Unknown };
+                sink.bytes(dir, bytes, Arrival { time, segment_start, heard, cut: 0 });
+            }
         }
         piece.len
     }
@@ -397,7 +421,7 @@ impl Lane {
         let captured = at.saturating_add(run.bytes.len() as u64);
         let end = at.saturating_add(u64::from(run.len));
         let Now { time: seen, elapsed } = now;
-        let fresh = Fresh { bytes: Some(run.bytes), seen, elapsed, needs: run.needs };
+        let fresh = Fresh { bytes: Some(run.bytes), seen, elapsed, needs: run.needs, ack: run.ack };
         let overlap = holes.change(self.hole, |hole| {
             let overlap = hole.insert(at, captured, fresh, starts);
             overlap.saturating_add(hole.insert(captured, end, Fresh { bytes: None, ..fresh }, false))

@@ -28,11 +28,11 @@ pub(crate) use lane::{ISN, Lane, RESET, Run, SYN};
 pub(crate) use pair::Pair;
 
 use crate::{DropReason, GapCause};
-use model::{Dir, Nanos};
+use model::{Arrival, Dir, Nanos};
 
 /// Where the bytes of two lanes go.
 pub(crate) trait Sink {
-    fn bytes(&mut self, dir: Dir, bytes: &[u8], time: Nanos, segment_start: bool);
+    fn bytes(&mut self, dir: Dir, bytes: &[u8], arrival: Arrival);
     fn gap(&mut self, dir: Dir, missing: u64, why: GapCause, time: Nanos);
     fn eof(&mut self, dir: Dir, time: Nanos);
     fn note(&mut self, dir: Dir, note: Note);

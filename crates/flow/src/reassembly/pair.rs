@@ -46,8 +46,9 @@ impl Pair<'_> {
     pub fn settle(&mut self, now: Now, sink: &mut impl Sink) {
         loop {
             while let Some(dir) = self.next() {
+                let other = Some(*self.lane(dir.reverse()));
                 let (lane, holes) = self.lane_mut(dir);
-                lane.pop(holes, dir, sink);
+                lane.pop(holes, dir, other, sink);
             }
             let mut closed = false;
             for dir in Dir::BOTH {

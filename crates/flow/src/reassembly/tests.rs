@@ -11,12 +11,12 @@ use super::hole::{Fresh, HOLE_COST, Hole, PIECE_COST};
 use model::Nanos;
 
 fn insert(hole: &mut Hole, at: u64, bytes: &[u8]) -> u64 {
-    let fresh = Fresh { bytes: Some(bytes), seen: Nanos(0), elapsed: 0, needs: None };
+    let fresh = Fresh { bytes: Some(bytes), seen: Nanos(0), elapsed: 0, needs: None, ack: None };
     hole.insert(at, at + bytes.len() as u64, fresh, true)
 }
 
 fn cut(hole: &mut Hole, at: u64, end: u64) -> u64 {
-    hole.insert(at, end, Fresh { bytes: None, seen: Nanos(0), elapsed: 0, needs: None }, false)
+    hole.insert(at, end, Fresh { bytes: None, seen: Nanos(0), elapsed: 0, needs: None, ack: None }, false)
 }
 
 fn pieces(hole: &Hole) -> Vec<(u64, u64, &[u8])> {

@@ -5,7 +5,7 @@ use super::slots::Slot;
 use crate::list::NONE;
 use crate::reassembly::{Lane, Note, Now, Pair, Sink};
 use crate::{Consumer, Counters, Flow, GapCause};
-use model::{Dir, Nanos};
+use model::{Arrival, Dir, Nanos};
 
 /// Where the bytes of a flow's lanes go.
 pub(super) struct Outlet<'a, C: Consumer> {
@@ -16,9 +16,9 @@ pub(super) struct Outlet<'a, C: Consumer> {
 }
 
 impl<C: Consumer> Sink for Outlet<'_, C> {
-    fn bytes(&mut self, dir: Dir, bytes: &[u8], time: Nanos, segment_start: bool) {
+    fn bytes(&mut self, dir: Dir, bytes: &[u8], arrival: Arrival) {
         self.counters.delivered_bytes += bytes.len() as u64;
-        self.consumer.bytes(self.flow, self.state, dir, bytes, time, segment_start);
+        self.consumer.bytes(self.flow, self.state, dir, bytes, arrival);
     }
 
     fn gap(&mut self, dir: Dir, missing: u64, why: GapCause, time: Nanos) {

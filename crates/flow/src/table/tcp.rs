@@ -6,7 +6,7 @@ use crate::flow::{Class, Seen, UNSET, UNSURE, micros_between};
 use crate::key::Key;
 use crate::reassembly::{ISN, Lane, Now, Owner, RESET, Run, SYN, Sink};
 use crate::{Consumer, DropReason, End};
-use model::{Dir, Transport};
+use model::{Arrival, Dir, Heard, Transport};
 use wire::{Packet, Segment, TcpFlags};
 
 /// How long a live flow must have been silent, in ticks of 1.05 ms, before a SYN with another sequence number
@@ -123,13 +123,15 @@ impl<S> Table<S> {
             && other.follows(segment.ack)
             && own.take(segment.seq, len);
         if is_plain {
+            let heard = other.heard_by(segment.ack);
             other.follow(segment.ack, edge);
             side.packets += 1;
             side.bytes += u64::from(wire_len);
             side.payload_bytes += u64::from(len);
             slot.flow.last = slot.flow.last.max(now.time);
             self.counters.delivered_bytes += u64::from(len);
-            consumer.bytes(&slot.flow, state, dir, segment.payload, now.time, true);
+            let arrival = Arrival { time: now.time, segment_start: true, heard, cut: 0 };
+            consumer.bytes(&slot.flow, state, dir, segment.payload, arrival);
         }
         is_plain
     }
@@ -221,7 +223,7 @@ impl<S> Table<S> {
         } else if segment.window == 0 {
             side.zero_windows = side.zero_windows.saturating_add(1);
         }
-        let mut needs = None;
+        let (mut needs, mut ack) = (None, None);
         if flags.ack() && slot.lanes[dir.index()].is_near(segment.seq) {
             let shift = if flags.syn() { 0 } else { slot.lanes[dir.index()].scale };
             let edge = segment.ack.wrapping_add(u32::from(segment.window) << shift);
@@ -230,6 +232,7 @@ impl<S> Table<S> {
             let plausible = other.may_have_sent(segment.ack);
             other.acknowledged(&mut self.holes, owner, segment.ack, edge, now);
             needs = (plausible && other.is_short_of(segment.ack)).then_some(segment.ack);
+            ack = (plausible && !flags.syn()).then_some(segment.ack);
             if slot.flow.class == Class::Opening && !flags.syn() {
                 slot.handshake_done(dir, now);
             }
@@ -242,16 +245,21 @@ impl<S> Table<S> {
             }
             return;
         }
+        let beginning = slot.flow.start == Seen::Handshake;
         let seq = if flags.syn() { segment.seq.wrapping_add(1) } else { segment.seq };
         let Some((lanes, mut outlet)) = slot.outlet(&mut self.counters, consumer) else { return };
+        let other = &lanes[dir.reverse().index()];
+        let heard = ack.map_or(Heard::Unknown, |ack| other.heard_by(ack));
         let lane = &mut lanes[dir.index()];
         let is_plain = !flags.fin() && segment.payload.len() as u64 == u64::from(len) && needs.is_none();
         if is_plain && lane.take(seq, len) {
-            outlet.bytes(dir, segment.payload, now.time, true);
+            let arrival = Arrival { time: now.time, segment_start: true, heard, cut: 0 };
+            outlet.bytes(dir, segment.payload, arrival);
             return;
         }
+        let owner = Owner { slot: at, dir };
         if !lane.is_based() {
-            lane.base_at(seq);
+            lane.base_at(seq, beginning, &mut self.holes, owner, now);
         }
         if len == 1 && !flags.syn() && !flags.fin() && seq == lane.next.wrapping_sub(1) {
             // A keep-alive probe may carry the byte before the next one, whatever it says.
@@ -259,8 +267,7 @@ impl<S> Table<S> {
             outlet.counters.retransmitted_bytes += 1;
             return;
         }
-        let owner = Owner { slot: at, dir };
-        let run = Run { seq, bytes: segment.payload, len, fin: flags.fin(), needs };
+        let run = Run { seq, bytes: segment.payload, len, fin: flags.fin(), needs, ack, heard };
         lane.accept(&mut self.holes, owner, run, now, &mut outlet);
     }
 

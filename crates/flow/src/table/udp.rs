@@ -5,7 +5,7 @@ use crate::flow::Class;
 use crate::key::Key;
 use crate::reassembly::Now;
 use crate::{Consumer, End, Seen};
-use model::{Dir, Transport};
+use model::{Arrival, Dir, Transport};
 use wire::{Datagram, Packet};
 
 impl<S> Table<S> {
@@ -39,10 +39,11 @@ impl<S> Table<S> {
         side.packets += 1;
         side.bytes += u64::from(wire_len);
         side.payload_bytes += u64::from(datagram.payload_len);
-        let cut = (datagram.payload.len() as u64) < u64::from(datagram.payload_len);
-        self.counters.datagrams_cut += u64::from(cut);
+        let captured = u32::try_from(datagram.payload.len()).unwrap_or(u32::MAX);
+        let cut = datagram.payload_len.saturating_sub(captured);
+        self.counters.datagrams_cut += u64::from(cut > 0);
         if let Some(state) = slot.state.as_mut() {
-            consumer.datagram(&slot.flow, state, dir, datagram.payload, cut, now.time);
+            consumer.datagram(&slot.flow, state, dir, datagram.payload, Arrival::datagram(now.time, cut));
         }
         let slot = &self.slots[at as usize];
         if slot.flow.class == Class::OneWay && slot.flow.sides.iter().all(|side| side.packets > 0) {

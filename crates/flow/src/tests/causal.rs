@@ -60,6 +60,24 @@ fn a_response_waits_for_a_request_that_is_captured_later() {
 }
 
 #[test]
+fn what_a_sender_had_received_is_told() {
+    use ::model::Heard::{All, Less, Unknown};
+    let mut bench = Bench::opened(Limits::default());
+    // One after the other, then two messages that cross, then one that is captured behind its successor.
+    bench
+        .c(1000, 5000, ACK, b"ab")
+        .s(5000, 1002, ACK, b"12")
+        .c(1002, 5000, ACK, b"c")
+        .s(5002, 1002, ACK, b"3");
+    assert_eq!(bench.told.sender_heard, [All, All, Less, Less]);
+    bench.c(1004, 5003, ACK, b"e").c(1003, 5003, ACK, b"d").s(5003, 1005, ACK, b"4");
+    assert_eq!(bench.told.sender_heard[4..], [All, All, All]);
+    // Sent again with more behind it, and by who acknowledges nothing.
+    bench.c(1004, 5004, ACK, b"ef").s(5004, 0, 0, b"5");
+    assert_eq!(bench.told.sender_heard[7..], [Unknown, Unknown]);
+}
+
+#[test]
 fn lost_and_late_at_once() {
     let mut bench = Bench::opened(Limits::default());
     // Of three requests the first is lost, the second comes after its response; the third response is lost.

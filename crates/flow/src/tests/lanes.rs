@@ -191,3 +191,16 @@ fn a_loss_larger_than_the_window_is_recovered_by_acknowledgements() {
     assert_eq!(bench.counters().delivered_bytes, 5);
     assert_eq!(bench.drops(DropReason::OutOfWindow), 1);
 }
+
+#[test]
+fn a_lane_begins_where_its_receiver_first_said() {
+    // The answer to the SYN and the first bytes of the server are lost; both were acknowledged.
+    let mut bench = Bench::new(Limits::default());
+    bench.c(999, 0, SYN, b"").c(1000, 5000, ACK, b"one").c(1003, 5003, ACK, b"two").s(5003, 1006, ACK, b"2");
+    bench.wait(60);
+    assert_eq!((bench.response().as_str(), bench.gaps(GapCause::Acked)), ("???2", (1, 3)));
+    // Who was not heard from the beginning may have said anything before.
+    let mut bench = Bench::new(Limits::default());
+    bench.c(1000, 5000, ACK, b"one").c(1003, 5003, ACK, b"two").s(5003, 1006, ACK, b"2").wait(60);
+    assert_eq!((bench.response().as_str(), bench.counters().gaps), ("2", [0; 5]));
+}

@@ -12,7 +12,7 @@ mod shards;
 
 use crate::testkit::{ACK, Heard, Recorder, SYN, Seg};
 use crate::{Counters, DropReason, End, FlowId, GapCause, Limits, Table};
-use ::model::{Dir, Nanos};
+use ::model::{Arrival, Dir, Nanos};
 use std::net::{IpAddr, Ipv4Addr};
 
 const CLIENT: (IpAddr, u16) = (IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 40_000);

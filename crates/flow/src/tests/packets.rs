@@ -21,7 +21,7 @@ fn datagrams_are_handed_on_and_flows_of_them_expire() {
     datagram(&mut bench, b, a, b"answer", 0);
     datagram(&mut bench, a, b, b"query", 10);
     assert_eq!((bench.request().as_str(), bench.response().as_str()), ("query", "answer"));
-    assert_eq!(bench.told.calls[1].heard, Heard::Datagram(b"query".to_vec(), true));
+    assert_eq!(bench.told.calls[1].heard, Heard::Datagram(b"query".to_vec(), 10));
     assert_eq!(bench.counters().datagrams_cut, 1);
     datagram(&mut bench, (CLIENT.0, 1), (SERVER.0, 2), b"", 0);
     bench.wait(59_000);

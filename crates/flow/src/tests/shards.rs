@@ -23,8 +23,8 @@ impl Consumer for ByFlow {
     fn open(&mut self, flow: &Flow, time: Nanos) {
         self.hear(flow, format!("open {:?} {time:?}", flow.start));
     }
-    fn bytes(&mut self, flow: &Flow, (): &mut (), dir: Dir, bytes: &[u8], time: Nanos, start: bool) {
-        self.hear(flow, format!("{dir:?} {bytes:?} {time:?} {start} {:?} {:?}", flow.sides, flow.last));
+    fn bytes(&mut self, flow: &Flow, (): &mut (), dir: Dir, bytes: &[u8], arrival: Arrival) {
+        self.hear(flow, format!("{dir:?} {bytes:?} {arrival:?} {:?} {:?}", flow.sides, flow.last));
     }
     fn gap(&mut self, flow: &Flow, (): &mut (), dir: Dir, missing: u64, time: Nanos) {
         self.hear(flow, format!("{dir:?} gap {missing} {time:?} {:?} {:?}", flow.sides, flow.last));
@@ -32,8 +32,8 @@ impl Consumer for ByFlow {
     fn eof(&mut self, flow: &Flow, (): &mut (), dir: Dir, time: Nanos) {
         self.hear(flow, format!("{dir:?} eof {time:?} {:?} {:?}", flow.sides, flow.last));
     }
-    fn datagram(&mut self, flow: &Flow, (): &mut (), dir: Dir, bytes: &[u8], _: bool, time: Nanos) {
-        self.hear(flow, format!("{dir:?} {bytes:?} {time:?}"));
+    fn datagram(&mut self, flow: &Flow, (): &mut (), dir: Dir, bytes: &[u8], arrival: Arrival) {
+        self.hear(flow, format!("{dir:?} {bytes:?} {arrival:?}"));
     }
     fn close(&mut self, flow: &Flow, (): (), end: End, time: Nanos) {
         let flags = (flow.start, flow.handshake(), flow.first, flow.last, flow.sides);

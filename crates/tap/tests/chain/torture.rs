@@ -4,7 +4,7 @@ use crate::damage::Damage;
 use crate::frames::{Shot, interleave};
 use crate::play::{pcapng, play, replayed};
 use crate::random::Random;
-use crate::talks::{Kind, Pace, Says, check, script};
+use crate::talks::{Kind, Says, check, script};
 
 /// Every way in which a capture is damaged, alone and together.
 fn damages(random: &mut Random, frames: usize) -> [(&'static str, Damage); 9] {
@@ -50,10 +50,6 @@ fn torture(kind: Kind) {
     let mut wrong = Vec::new();
     for seed in 0..seeds() {
         for pace in kind.paces() {
-            // Fewer rounds are asked of HTTP clients, because none is known that sends on while it is answered.
-            if kind == Kind::Http && *pace == Pace::Continuous {
-                continue;
-            }
             let mut random = Random::new(seed * 1_000 + kind as u64);
             let count = 120;
             let shots = interleave(&[script(kind, *pace, 1, count, &mut random)]);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::testkit::{Player, Said, assert_cuts_do_not_matter, client, play, play_coalesced, server};
 use crate::{Limits, Protocol, pcap};
-use model::{Endpoint, FiveTuple, Nanos};
+use model::{Endpoint, FiveTuple, Heard, Nanos};
 
 fn frame(what: u8, channel: u16, payload: &[u8]) -> Vec<u8> {
     let len = (payload.len() as u32).to_be_bytes();
@@ -309,7 +309,17 @@ fn probes_are_strict() {
         let tuple = FiveTuple { client: end(1), server: end(2), transport: Transport::Tcp };
         let shape = crate::Shape::Stream { eof: false };
         let (first, time, dir) = (Nanos(0), Nanos(0), Dir::ToServer);
-        Amqp::probe(&Input { bytes, dir, first, time, shape, segment_start: true, tuple: &tuple })
+        Amqp::probe(&Input {
+            bytes,
+            dir,
+            first,
+            time,
+            shape,
+            heard: Heard::All,
+            segment_start: true,
+            cut: 0,
+            tuple: &tuple,
+        })
     };
     assert_eq!(probe(b"AMQP\0\0\x09\x01"), Verdict::Yes);
     assert_eq!(probe(b"AMQP\x03\x01\0\0"), Verdict::Yes);

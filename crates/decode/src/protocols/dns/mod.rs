@@ -121,7 +121,8 @@ impl Decoder for Dns {
 
     fn decode(&mut self, input: &Input<'_>, out: &mut Out) -> Result<Progress, DecodeError> {
         if input.shape == Shape::Datagram {
-            self.message(input, input.bytes, input.bytes.len(), out)?;
+            let whole = input.bytes.len().saturating_add(input.cut);
+            self.message(input, input.bytes, whole, out)?;
             return Ok(Progress::consumed(input.bytes.len()));
         }
         if self.lost.get(input.dir.index()).copied().unwrap_or(false) {
@@ -192,7 +193,7 @@ fn is_start(bytes: &[u8]) -> bool {
 }
 
 impl Dns {
-    /// One message; `whole` are its bytes with their framing.
+    /// One message; `whole` are its bytes on the wire, with their framing.
     fn message(
         &mut self,
         input: &Input<'_>,

@@ -2,7 +2,7 @@
 
 use super::Dns;
 use crate::{Decoder, Driver, Input, Limits, Out, Protocol, Shape, Start, Verdict, pcap, testkit::*};
-use model::{Dir, Endpoint, FiveTuple, Nanos, Transport};
+use model::{Arrival, Dir, Endpoint, FiveTuple, Heard, Nanos, Transport};
 
 /// A message: header, and what follows it.
 fn message(id: u16, flags: u16, counts: [u16; 4], rest: &[u8]) -> Vec<u8> {
@@ -42,7 +42,7 @@ fn datagrams(from: &str, to: &str, said: &[(Dir, Vec<u8>)]) -> Vec<String> {
     let mut driver = Driver::new(Protocol::Dns, Start::Beginning);
     let mut out = Out::new(Limits::default());
     for (dir, bytes) in said {
-        driver.datagram(&tuple, *dir, Nanos(0), bytes, &mut out);
+        driver.datagram(&tuple, *dir, bytes, Arrival::datagram(Nanos(0), 0), &mut out);
     }
     let mut lines: Vec<String> = out.events().iter().map(|event| line(event, out.fields())).collect();
     if let Some(error) = driver.last_error() {
@@ -56,6 +56,21 @@ fn unicast(said: &[(Dir, Vec<u8>)]) -> Vec<String> {
 }
 
 const A: &[u8] = b"\x01a\x04test\0";
+
+#[test]
+fn a_message_that_was_cut_has_the_size_that_it_had_on_the_wire() {
+    let tuple = crate::testkit::tuple(Transport::Udp);
+    let mut driver = Driver::new(Protocol::Dns, Start::Beginning);
+    let mut out = Out::new(Limits::default());
+    let query = query(7, A, 1);
+    driver.datagram(&tuple, Dir::ToServer, &query, Arrival::datagram(Nanos(0), 30), &mut out);
+    let sizes: Vec<u64> = out
+        .events()
+        .iter()
+        .filter_map(|event| if let crate::Event::End { bytes, .. } = event { Some(*bytes) } else { None })
+        .collect();
+    assert_eq!(sizes, [query.len() as u64 + 30]);
+}
 
 #[test]
 fn a_query_and_its_answers() {
@@ -251,8 +266,17 @@ fn probes() {
     let probe = |shape, bytes: &[u8]| {
         let tuple = tuple(Transport::Udp);
         let (first, time) = (Nanos(0), Nanos(0));
-        let input =
-            Input { bytes, dir: Dir::ToServer, first, time, shape, segment_start: true, tuple: &tuple };
+        let input = Input {
+            bytes,
+            dir: Dir::ToServer,
+            first,
+            time,
+            shape,
+            heard: Heard::All,
+            segment_start: true,
+            cut: 0,
+            tuple: &tuple,
+        };
         Dns::probe(&input)
     };
     let asked = query(1, A, 1);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::testkit::{Player, Said, assert_cuts_do_not_matter, client, play, play_coalesced, server};
 use crate::{Limits, Protocol};
-use model::{Endpoint, FiveTuple, Nanos};
+use model::{Endpoint, FiveTuple, Heard, Nanos};
 
 /// A request: fixed header, client id `cli`, tags where flexible, body.
 fn request(key: i16, version: i16, id: i32, flexible: bool, body: &[u8]) -> Said {
@@ -166,7 +166,17 @@ fn probes_are_strict() {
         let tuple = FiveTuple { client: end(1), server: end(2), transport: Transport::Tcp };
         let shape = crate::Shape::Stream { eof: false };
         let (first, time) = (Nanos(0), Nanos(0));
-        Kafka::probe(&Input { bytes, dir, first, time, shape, segment_start: true, tuple: &tuple })
+        Kafka::probe(&Input {
+            bytes,
+            dir,
+            first,
+            time,
+            shape,
+            heard: Heard::All,
+            segment_start: true,
+            cut: 0,
+            tuple: &tuple,
+        })
     };
     let [ask, answer] = metadata(1);
     assert_eq!(probe(Dir::ToServer, &ask.bytes), Verdict::Yes);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::testkit::{Player, Said, assert_cuts_do_not_matter, client, play, play_coalesced, server};
 use crate::{Limits, Protocol, pcap};
-use model::{Endpoint, FiveTuple, Nanos};
+use model::{Endpoint, FiveTuple, Heard, Nanos};
 
 /// An element: type, key, value.
 fn element(kind: u8, key: &str, value: &[u8]) -> Vec<u8> {
@@ -295,7 +295,17 @@ fn probes_are_strict() {
         let tuple = FiveTuple { client: end(1), server: end(2), transport: Transport::Tcp };
         let shape = crate::Shape::Stream { eof: false };
         let (first, time) = (Nanos(0), Nanos(0));
-        Mongodb::probe(&Input { bytes, dir, first, time, shape, segment_start: true, tuple: &tuple })
+        Mongodb::probe(&Input {
+            bytes,
+            dir,
+            first,
+            time,
+            shape,
+            heard: Heard::All,
+            segment_start: true,
+            cut: 0,
+            tuple: &tuple,
+        })
     };
     assert_eq!(probe(Dir::ToServer, &find(1).bytes), Verdict::Yes);
     assert_eq!(probe(Dir::ToClient, &ok(1, 1).bytes), Verdict::Yes);

@@ -37,6 +37,41 @@ impl Head {
     }
 }
 
+/// Packets that follow each other and are whole rows, as far as their heads tell.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Run<'a> {
+    /// How many there are.
+    pub count: u64,
+    /// The number of the last one, or of the packet before.
+    pub sequence: u8,
+    /// What is behind them.
+    pub rest: &'a [u8],
+}
+
+impl<'a> Run<'a> {
+    /// Steps over rows, the first of which has the number after `sequence`. A result set has thousands of them, so
+    /// each costs the step over its length; whatever is not plainly a row that ends in `bytes` ends the run: `OK`,
+    /// `EOF` and `ERR` by their first bytes, empty and full packets, a wrong number.
+    pub fn of(bytes: &'a [u8], sequence: u8) -> Self {
+        let mut run = Self { count: 0, sequence, rest: bytes };
+        while let Some(&[a, b, c, d, first]) = run.rest.first_chunk() {
+            // In one load.
+            let head = u32::from_le_bytes([a, b, c, d]);
+            let (length, number) = ((head & 0xff_ffff) as usize, head >> 24);
+            let follows = number == u32::from(run.sequence.wrapping_add(1));
+            // Neither 0 nor all that three bytes can say.
+            let plain = length.wrapping_sub(1) < FULL.wrapping_sub(1);
+            if !(follows && plain && first < 0xfe) {
+                break;
+            }
+            let Some(rest) = run.rest.get(HEAD.saturating_add(length)..) else { break };
+            // There are fewer rows than bytes.
+            run = Self { count: run.count.wrapping_add(1), sequence: run.sequence.wrapping_add(1), rest };
+        }
+        run
+    }
+}
+
 /// Reads a payload from front to back; `None` behind its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reader<'a> {

@@ -2,7 +2,7 @@
 
 use super::answer::{self, Answer, Done, Stage};
 use super::command::{Kind, Waiting};
-use super::framing::{HEAD, Head, Reader};
+use super::framing::{HEAD, Head, Reader, Run};
 use super::login::input_rest;
 use super::{Mysql, Phase, lane};
 use crate::{DecodeError, Input, Key, Out, Progress, Role, Status, What};
@@ -142,47 +142,35 @@ impl Mysql {
 
     /// A run of rows; `None` when the next packet is none.
     fn rows(&mut self, input: &Input<'_>) -> Option<Result<Progress, DecodeError>> {
-        let mut sequence = self.pending.front()?.sequence;
-        let (mut at, mut rows, mut total) = (0_usize, 0_u64, 0_u64);
-        let mut next = None;
-        let mut result = Ok(());
-        loop {
-            let here = input.bytes.get(at..).unwrap_or_default();
-            let (Some(head), Some(first)) = (Head::read(here), here.get(HEAD)) else {
-                next.get_or_insert(Progress { consumed: at, ..Progress::at_least(HEAD.saturating_add(1)) });
-                break;
-            };
-            if head.sequence != sequence.wrapping_add(1) {
-                result = Err(DecodeError::new(What::BadSequence, at.saturating_add(3)));
-                break;
+        let waiting = self.pending.front_mut()?;
+        let Run { mut count, mut sequence, rest } = Run::of(input.bytes, waiting.sequence);
+        let at = input.bytes.len().saturating_sub(rest.len());
+        let mut total = at as u64;
+        let told = match (Head::read(rest), rest.get(HEAD)) {
+            (Some(head), Some(_)) if head.sequence != sequence.wrapping_add(1) => {
+                Some(Err(DecodeError::new(What::BadSequence, at.saturating_add(3))))
             }
             // `EOF`, `OK` or `ERR`. A row can start with 0xfe only when it is longer than a packet.
-            if *first == 0xff || (*first == 0xfe && !head.continues()) || head.length == 0 {
-                break;
+            (Some(head), Some(first))
+                if *first == 0xff || (*first == 0xfe && !head.continues()) || head.length == 0 =>
+            {
+                (at > 0).then(|| Ok(Progress::consumed(at)))
             }
-            sequence = head.sequence;
-            rows = rows.saturating_add(1);
-            total = total.saturating_add(head.total());
-            let end = at.saturating_add(HEAD).saturating_add(head.length);
-            if head.continues() || end > input.bytes.len() {
-                let beyond = end.saturating_sub(input.bytes.len()) as u64;
-                next = Some(Progress::skip(end.min(input.bytes.len()), beyond));
+            // A row that goes on behind these bytes, or in another packet.
+            (Some(head), Some(_)) => {
+                (count, sequence) = (count.saturating_add(1), head.sequence);
+                total = total.saturating_add(head.total());
                 *lane(&mut self.continued, Dir::ToClient) = head.continues();
-                break;
+                let end = at.saturating_add(HEAD).saturating_add(head.length);
+                let beyond = end.saturating_sub(input.bytes.len()) as u64;
+                Some(Ok(Progress::skip(end.min(input.bytes.len()), beyond)))
             }
-            at = end;
-        }
+            _ => Some(Ok(Progress { consumed: at, ..Progress::at_least(HEAD.saturating_add(1)) })),
+        };
+        waiting.sequence = sequence;
         self.answer.bytes = self.answer.bytes.saturating_add(total);
-        self.answer.add_rows(rows);
-        if let Some(waiting) = self.pending.front_mut() {
-            waiting.sequence = sequence;
-        }
-        match (result, next) {
-            (Err(error), _) => Some(Err(error)),
-            (Ok(()), Some(progress)) => Some(Ok(progress)),
-            (Ok(()), None) if at > 0 => Some(Ok(Progress::consumed(at))),
-            (Ok(()), None) => None,
-        }
+        self.answer.add_rows(count);
+        told
     }
 
     /// A packet that tells something.

@@ -2,7 +2,7 @@ use super::*;
 use crate::protocols::sql::golden;
 use crate::testkit::{Player, Said, assert_cuts_do_not_matter, client, play, server, tuple};
 use crate::{Limits, Protocol, Shape};
-use model::Nanos;
+use model::{Heard, Nanos};
 
 const MY: Protocol = Protocol::Mysql;
 
@@ -93,7 +93,17 @@ fn probe(dir: Dir, bytes: &[u8]) -> Verdict {
     let shape = Shape::Stream { eof: false };
     let tuple = tuple(Transport::Tcp);
     let time = Nanos(0);
-    Mysql::probe(&Input { bytes, dir, first: time, time, shape, segment_start: true, tuple: &tuple })
+    Mysql::probe(&Input {
+        bytes,
+        dir,
+        first: time,
+        time,
+        shape,
+        heard: Heard::All,
+        segment_start: true,
+        cut: 0,
+        tuple: &tuple,
+    })
 }
 
 #[test]

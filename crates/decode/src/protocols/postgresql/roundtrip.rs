@@ -7,7 +7,7 @@
 use super::{MAX_PENDING, Postgresql, report};
 use crate::protocols::sql::Ref;
 use crate::{DecodeError, Input, Key, Message, Name, Out, Role, Status, What};
-use model::{Dir, Nanos};
+use model::{Dir, Heard, Nanos};
 
 /// A message of the client that the server answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +49,7 @@ pub(super) struct Unit {
     /// Whether it was emitted.
     begun: bool,
     first: Nanos,
+    heard: Heard,
     pub bytes: u64,
     pub statement: Option<Ref>,
     /// Something was bound, so that it will be run.
@@ -104,7 +105,7 @@ impl Postgresql {
         self.ask(Item { kind, first, last: kind == Kind::Execute })?;
         let unit = &mut self.unit;
         if first {
-            *unit = Unit { first: input.first, ..Unit::default() };
+            *unit = Unit { first: input.first, heard: input.heard, ..Unit::default() };
         }
         unit.items = unit.items.saturating_add(1);
         unit.bytes = unit.bytes.saturating_add(bytes);
@@ -133,7 +134,7 @@ impl Postgresql {
             _ => verb,
         };
         let message = out.begin_at(Dir::ToServer, unit.first, Role::Request, Key::Order);
-        let message = self.place(message).label(Name::Operation, operation);
+        let message = self.place(message.heard(unit.heard)).label(Name::Operation, operation);
         if unit.kind != Kind::Close {
             self.statements.describe(unit.statement, message);
         }

@@ -87,7 +87,17 @@ fn probe(dir: Dir, bytes: &[u8]) -> Verdict {
     let shape = Shape::Stream { eof: false };
     let tuple = tuple(Transport::Tcp);
     let time = Nanos(0);
-    Postgresql::probe(&Input { bytes, dir, first: time, time, shape, segment_start: true, tuple: &tuple })
+    Postgresql::probe(&Input {
+        bytes,
+        dir,
+        first: time,
+        time,
+        shape,
+        heard: model::Heard::All,
+        segment_start: true,
+        cut: 0,
+        tuple: &tuple,
+    })
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::Redis;
 use crate::{Decoder, Input, Limits, Protocol, Shape, Start, Verdict, pcap, testkit::*};
-use model::{Dir, Nanos, Transport};
+use model::{Dir, Heard, Nanos, Transport};
 
 /// Words as a command.
 fn command(words: &str) -> String {
@@ -344,8 +344,17 @@ fn probes() {
     let probe = |dir, bytes: &[u8]| {
         let tuple = tuple(Transport::Tcp);
         let shape = Shape::Stream { eof: false };
-        let input =
-            Input { bytes, dir, first: Nanos(0), time: Nanos(0), shape, segment_start: true, tuple: &tuple };
+        let input = Input {
+            bytes,
+            dir,
+            first: Nanos(0),
+            time: Nanos(0),
+            shape,
+            heard: Heard::All,
+            segment_start: true,
+            cut: 0,
+            tuple: &tuple,
+        };
         Redis::probe(&input)
     };
     let whole = command("COMMAND DOCS");

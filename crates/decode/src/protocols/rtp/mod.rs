@@ -101,6 +101,7 @@ impl Decoder for Rtp {
 
     fn decode(&mut self, input: &Input<'_>, out: &mut Out) -> Result<Progress, DecodeError> {
         let bytes = input.bytes;
+        let whole = bytes.len().saturating_add(input.cut);
         let done = Progress::consumed(bytes.len());
         // What does not have version 2 is another protocol on the same port.
         if bytes.len() < 8 || bytes.first().is_none_or(|first| first >> 6 != 2) {
@@ -116,11 +117,11 @@ impl Decoder for Rtp {
         let packet = Packet::read(bytes)?;
         let known = |stream: &&mut Stream| stream.ssrc == packet.ssrc && stream.dir == input.dir;
         match self.streams.iter_mut().find(known) {
-            Some(stream) => stream.packet(&packet, bytes.len(), input.time),
+            Some(stream) => stream.packet(&packet, whole, input.time),
             None => {
                 self.make_room(input.dir, input.time, out);
                 let mut stream = Stream::new(input.dir, &packet, input.time);
-                stream.packet(&packet, bytes.len(), input.time);
+                stream.packet(&packet, whole, input.time);
                 self.streams.push(stream);
             }
         }
@@ -181,7 +182,8 @@ impl Rtp {
         let told = out.begin(input, Role::OneWay, Key::Order).label(Name::Operation, rtcp::name(whole.kind));
         let told = told.text(Name::Resource, hex(whole.ssrc).get());
         compound(told, whole, round_trip);
-        out.end(input, Role::OneWay, Key::Order, input.bytes.len() as u64, Status::Unset);
+        let bytes = input.bytes.len().saturating_add(input.cut) as u64;
+        out.end(input, Role::OneWay, Key::Order, bytes, Status::Unset);
         let byes = whole.byes.get(..whole.leaving).unwrap_or_default();
         let round_trip = self.round_trip;
         self.streams.retain(|stream| {

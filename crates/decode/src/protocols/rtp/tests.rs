@@ -2,7 +2,7 @@
 
 use super::Rtp;
 use crate::{Decoder, Input, Limits, Protocol, Shape, Start, Verdict, pcap, testkit::*};
-use model::{Dir, Nanos, Transport};
+use model::{Dir, Heard, Nanos, Transport};
 
 fn rtp(kind: u8, sequence: u16, timestamp: u32, ssrc: u32) -> Vec<u8> {
     let mut bytes = vec![0x80, kind];
@@ -184,7 +184,9 @@ fn probes_are_never_sure() {
             first,
             time,
             shape,
+            heard: Heard::Unknown,
             segment_start: true,
+            cut: 0,
             tuple: &tuple,
         })
     };

@@ -4,7 +4,7 @@ use super::Sip;
 use crate::{Decoder, Input, Limits, Protocol, Shape, Start, Verdict, pcap, testkit::*};
 use model::{
     Dir::{self, ToClient, ToServer},
-    Nanos, Transport,
+    Heard, Nanos, Transport,
 };
 
 const SDP: &str = "v=0\r\no=- 1 1 IN IP4 192.0.2.9\r\ns=-\r\nc=IN IP4 192.0.2.9\r\nt=0 0\r\n\
@@ -206,7 +206,17 @@ fn probes() {
     let tuple = tuple(Transport::Tcp);
     let probe = |shape, bytes: &[u8]| {
         let (first, time) = (Nanos(0), Nanos(0));
-        let input = Input { bytes, dir: ToServer, first, time, shape, segment_start: true, tuple: &tuple };
+        let input = Input {
+            bytes,
+            dir: ToServer,
+            first,
+            time,
+            shape,
+            heard: Heard::All,
+            segment_start: true,
+            cut: 0,
+            tuple: &tuple,
+        };
         Sip::probe(&input)
     };
     let stream = Shape::Stream { eof: false };
