@@ -141,6 +141,11 @@ impl Pairs {
         match role {
             Role::Request => {
                 if key == Key::Order {
+                    if self.doubts_one_at_a_time(dir) {
+                        self.asking = Asking::Ahead;
+                        self.step.lose();
+                        self.close_waiting_in_order(self.why_out_of_step(), pool, each);
+                    }
                     let was = self.step.holds();
                     let answering =
                         self.waiting.iter().any(|slot| slot.dir == dir && slot.response.is_some())
@@ -156,8 +161,13 @@ impl Pairs {
                         self.close_at(at, Some("id_reused"), pool, each);
                     }
                 }
+                let crossed = key == Key::Order && self.crossed(heard);
+                let why = self.why_out_of_step();
                 let slot = self.push(key, dir, pool, each);
                 slot.request = Some(part);
+                if crossed {
+                    slot.reason = Some(why);
+                }
             }
             Role::OneWay => {
                 self.step.seen(time);
@@ -176,9 +186,10 @@ impl Pairs {
                 } else {
                     self.step.seen(time);
                 }
-                let in_step = self.step.holds();
+                let in_step = self.step.holds() && !self.crossed(heard);
                 let found = self.waiting.iter_mut().find(|slot| {
                     slot.outcome == Outcome::Unanswered
+                        && slot.reason.is_none()
                         && slot.response.is_none()
                         && slot.dir == asked
                         && slot.key == key
@@ -197,6 +208,25 @@ impl Pairs {
                 }
             }
         }
+    }
+
+    /// Whether a client that is to ask one thing at a time asks another while one waits, in a flow that was joined or had
+    /// a gap: either the answer passed by unseen, or it does not keep to that. From then on it must show that it waits.
+    fn doubts_one_at_a_time(&self, dir: Dir) -> bool {
+        self.asking == Asking::Alone
+            && self.confidence != Confidence::Exact
+            && self.waiting.iter().any(|slot| {
+                slot.key == Key::Order
+                    && slot.dir == dir
+                    && slot.response.is_none()
+                    && slot.outcome == Outcome::Unanswered
+            })
+    }
+
+    /// Whether a message of a client that asks one thing at a time crossed one of the other side, in a flow that was
+    /// joined or had a gap: such a request was answered before it was seen, and such a response answers another.
+    fn crossed(&self, heard: Heard) -> bool {
+        self.asking == Asking::Alone && self.confidence != Confidence::Exact && heard == Heard::Less
     }
 
     /// Whether a response shows that the flow is not in step, as it was taken to be since it was joined or had a
@@ -270,7 +300,7 @@ impl Pairs {
             Role::Request if slot.response.is_some_and(|part| part.last.is_some()) => {
                 self.close_at(at, None, pool, each);
             }
-            Role::Request if key == Key::Order && !in_step => {
+            Role::Request if key == Key::Order && (!in_step || slot.reason.is_some()) => {
                 let why = self.why_out_of_step();
                 self.close_at(at, Some(why), pool, each);
             }

@@ -233,6 +233,25 @@ fn a_flow_joined_in_its_middle_waits_for_a_sign() {
     let mut talk = Talk::with(Pairs::new(false, Asking::Alone));
     talk.ask("a").answer("A");
     assert_eq!(talk.close(), ["a/A answered late_join"], "one at a time needs no sign");
+
+    // A request that crossed an answer was answered before it was seen.
+    talk.heard = Heard::Less;
+    talk.ask("b");
+    talk.heard = Heard::All;
+    talk.ask("c").answer("C");
+    assert_eq!(talk.close(), ["b/- unanswered late_join late_join", "c/C answered late_join"]);
+    // An answer that crossed the request that waits answers another.
+    talk.ask("d");
+    talk.heard = Heard::Less;
+    talk.answer("?");
+    talk.heard = Heard::All;
+    talk.answer("D");
+    assert_eq!(talk.close(), ["-/? orphan late_join", "d/D answered late_join"]);
+    // Two that wait: the client does not ask one thing at a time, or an answer passed by unseen.
+    talk.ask("e").ask("f").answer("E");
+    let rows =
+        ["e/- unanswered late_join late_join", "f/- unanswered late_join late_join", "-/E orphan late_join"];
+    assert_eq!(talk.close(), rows);
 }
 
 #[test]

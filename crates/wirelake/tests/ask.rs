@@ -371,7 +371,9 @@ fn metrics_are_what_prometheus_reads() {
             let mut words = rest.split(' ');
             match (words.next(), words.next(), words.next()) {
                 (Some("HELP"), Some(_), Some(_)) => {}
-                (Some("TYPE"), Some(name), Some("counter" | "gauge" | "histogram")) => kinds.push(name.to_owned()),
+                (Some("TYPE"), Some(name), Some("counter" | "gauge" | "histogram")) => {
+                    kinds.push(name.to_owned())
+                }
                 _ => panic!("{line}"),
             }
             continue;
@@ -380,7 +382,8 @@ fn metrics_are_what_prometheus_reads() {
         assert!(value.parse::<f64>().is_ok(), "{line}");
         let name = series.split('{').next().unwrap();
         // The lines of a histogram have a name of their own each.
-        let family = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+        let family =
+            ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
         let known = kinds.last().is_some_and(|kind| kind == name || kind == family);
         assert!(name.starts_with("wirelake_") && known, "{line}");
         assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'), "{line}");
