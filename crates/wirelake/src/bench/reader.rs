@@ -33,7 +33,7 @@ const BURST: usize = 64;
 /// Receive buffer that every socket has, as the kernel counts.
 const KERNEL_BUFFER: usize = 212_992;
 /// What the kernel counts for a byte of a datagram, generously: whole pages and headers.
-const OVERHEAD: usize = 2;
+const OVERHEAD: usize = 3;
 /// The largest datagram.
 const LARGEST: usize = 65_535;
 const BLOCK_BYTES: usize = 1 << 20;
