@@ -28,7 +28,7 @@ BIN := target/release/wirelake
 NIGHTLY := env -u RUSTC_WORKSPACE_WRAPPER cargo +nightly
 T ?=
 S ?= 60
-BENCHES ?= decode udp tcp store capture
+BENCHES ?= decode udp tcp store capture loggregator
 ARGS ?=
 
 .PHONY: build run test check fmt lint layers unit ui ui-test live live-servers bench bench-live instructions golden fuzz miri sanitize deny deps tools dist clean distclean help

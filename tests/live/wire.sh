@@ -126,7 +126,7 @@ all_named() {
 }
 
 # witness NAME PORT=PROTOCOL... -- TSHARK-FLAG...: packets of the capture as tshark shows them; of a field that occurs more
-# than once in a packet all values, after each other with \037 between.
+# than once in a packet all values, after each other with \037 between. Two CPUs may have recorded segments out of order.
 witness() {
     local name=$1
     local -a as=()
@@ -136,7 +136,7 @@ witness() {
         shift
     done
     shift
-    tshark -r "$tmp/$name.pcap" "${as[@]}" "$@" -T fields -E occurrence=a -E aggregator=$'\037' 2>>"$tmp/tshark.log"
+    tshark -r "$tmp/$name.pcap" -o tcp.reassemble_out_of_order:TRUE "${as[@]}" "$@" -T fields -E occurrence=a -E aggregator=$'\037' 2>>"$tmp/tshark.log"
 }
 
 # compare_witness NAME FOUND JQ WORDS: FOUND is what the witness counted, lines that are tallied here.

@@ -531,6 +531,8 @@ pub enum BenchKind {
     Tcp,
     /// Decode to durable Parquet
     Store,
+    /// Dropsonde from UDP to encoded batches, against recvmmsg alone
+    Loggregator,
     /// Frames to roundtrips in columns, against a walk over the frames
     Capture,
     /// Look-ups in a table that threads share, against a private one each

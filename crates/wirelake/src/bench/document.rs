@@ -129,7 +129,7 @@ mod tests {
         };
         let entries = super::super::BENCHES;
         let lines = Outcome::Lines { json: serde_json::Value::Null, table: "one | two".to_owned() };
-        let parts = [(&entries[0], Outcome::Rows(vec![row])), (&entries[5], lines)];
+        let parts = [(&entries[0], Outcome::Rows(vec![row])), (&entries[6], lines)];
         write(&path, &settings, &parts).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.contains("| a \\| b | 2.000 | 4.000 | 0.50 | 0 | 0.0000 | 0.5 |"), "{text}");

@@ -11,6 +11,7 @@ mod capture;
 mod chart;
 mod decode;
 mod document;
+mod loggregator;
 mod messages;
 mod network;
 mod reader;
@@ -105,6 +106,13 @@ const BENCHES: &[Entry] = &[
         question: "How many packets per second become roundtrips in columns, on one core?",
         unit: "million packets per second",
         run: |settings| Ok(Outcome::Rows(capture::run(settings))),
+    },
+    Entry {
+        kind: BenchKind::Loggregator,
+        name: "loggregator",
+        question: "How many dropsonde envelopes per second get from a UDP socket into encoded batches of version 2?",
+        unit: "million envelopes per second",
+        run: |settings| loggregator::run(settings).map(Outcome::Rows),
     },
     Entry {
         kind: BenchKind::Reader,

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow};
 use lake::rows::{RowOptions, Sealed};
 use listen::send::{self, Mode, Until};
 use listen::udp::Gro;
-use listen::{Shard, ShardConfig, Stop, TcpOptions, UdpOptions, bare, bind_tcp, bind_udp};
+use listen::{Shard, ShardConfig, Sink, Stop, TcpOptions, UdpOptions, bare, bind_tcp, bind_udp};
 use mem::counting::allocations;
 use mem::pool::Pool;
 use stats::{Board, Counter, DropReason};
@@ -39,7 +39,7 @@ impl Handover for Discard {
 
 /// What one turn measured.
 #[derive(Debug, Default, Clone, Copy)]
-struct Turn {
+pub(super) struct Turn {
     received: u64,
     sent: u64,
     drops: u64,
@@ -50,9 +50,9 @@ struct Turn {
 }
 
 /// What is sent, over and over.
-struct Traffic {
-    name: &'static str,
-    messages: Vec<Vec<u8>>,
+pub(super) struct Traffic {
+    pub name: &'static str,
+    pub messages: Vec<Vec<u8>>,
 }
 
 impl Traffic {
@@ -125,7 +125,7 @@ pub fn tcp(settings: &Settings) -> Result<Vec<Row>> {
 }
 
 /// Runs both sides in turns and takes the medians; the ratio is the median of the turns' ratios.
-fn compare(
+pub(super) fn compare(
     settings: &Settings,
     bench: &'static str,
     case: String,
@@ -191,7 +191,7 @@ fn udp_turn(settings: &Settings, traffic: &Traffic, mode: Mode, gro: Gro, ours: 
         for ((shard, _), socket) in shards.iter_mut().zip(sockets) {
             shard.add_udp(socket)?;
         }
-        return ours_turn(settings, shards, senders);
+        return ours_turn(settings, shards, hep_sink, senders);
     }
     let receivers = sockets.into_iter().map(|socket| move |stop: &Stop| bare::udp(&socket, stop)).collect();
     bare_turn(settings, receivers, senders, |count| count.datagrams)
@@ -219,7 +219,7 @@ fn tcp_turn(settings: &Settings, traffic: &Traffic, ours: bool) -> Result<Turn> 
         for (number, listener) in listeners.into_iter().enumerate() {
             shards[number % count].0.add_tcp(listener)?;
         }
-        return ours_turn(settings, shards, senders);
+        return ours_turn(settings, shards, hep_sink, senders);
     }
     let receivers =
         listeners.into_iter().map(|listener| move |stop: &Stop| bare::tcp(&listener, stop)).collect();
@@ -259,21 +259,49 @@ fn send_all(settings: &Settings, senders: &(impl Fn(Until) -> Result<u64> + Sync
     Ok((sent, start.elapsed().as_secs_f64()))
 }
 
-fn ours_turn(
+/// What `serve` does with HEP, but for the lake.
+fn hep_sink() -> HepSink<Discard> {
+    let limits = SealLimits { rows: 8_192, bytes: 16 << 20, age_ns: 250_000_000 };
+    HepSink::new(Discard, limits, RowOptions::default(), 1 << 18, &Live::new(b""))
+}
+
+/// One turn of dropsonde: sockets to encoded batches, or the bare loop.
+pub(super) fn dropsonde_turn<S: Sink>(
+    settings: &Settings,
+    traffic: &Traffic,
+    sink: fn() -> S,
+    ours: bool,
+) -> Result<Turn> {
+    let options = UdpOptions { gro: Gro::Off, ..UdpOptions::default() };
+    let sockets = bind_udp(SocketAddr::from(([127, 0, 0, 1], 0)), settings.shards, &options)?;
+    let address = sockets.first().context("no socket")?.local_addr();
+    let senders =
+        |until: Until| -> Result<u64> { Ok(send::udp(address, &traffic.messages, Mode::Plain, &until)?) };
+    if ours {
+        let mut shards = shards(settings)?;
+        for ((shard, _), socket) in shards.iter_mut().zip(sockets) {
+            shard.add_udp(socket)?;
+        }
+        return ours_turn(settings, shards, sink, senders);
+    }
+    let receivers = sockets.into_iter().map(|socket| move |stop: &Stop| bare::udp(&socket, stop)).collect();
+    bare_turn(settings, receivers, senders, |count| count.datagrams)
+}
+
+fn ours_turn<S: Sink>(
     settings: &Settings,
     shards: Vec<Bench>,
+    sink: fn() -> S,
     senders: impl Fn(Until) -> Result<u64> + Sync,
 ) -> Result<Turn> {
     let stop = Stop::new()?;
-    let limits = SealLimits { rows: 8_192, bytes: 16 << 20, age_ns: 250_000_000 };
-    let live = Live::new(b"");
     thread::scope(|scope| {
         let receivers: Vec<_> = shards
             .into_iter()
             .map(|(mut shard, board)| {
-                let (stop, live) = (stop.clone(), live.clone());
+                let stop = stop.clone();
                 scope.spawn(move || {
-                    let mut sink = HepSink::new(Discard, limits, RowOptions::default(), 1 << 18, &live);
+                    let mut sink = sink();
                     let (cpu, allocated) = (report::thread_cpu_ns(), allocations());
                     shard.run(&mut sink, &stop)?;
                     Ok::<_, std::io::Error>((report::thread_cpu_ns() - cpu, allocations() - allocated, board))
@@ -287,9 +315,13 @@ fn ours_turn(
         for receiver in receivers {
             let (cpu, allocated, board) = receiver.join().map_err(|_| anyhow!("a shard panicked"))??;
             let totals = board.totals();
-            turn.received += totals.get(Counter::RowsSip) + totals.get(Counter::RowsHep);
+            // A sink makes of each message that was read a row or a drop. A sender that ends within a frame sent none.
+            let kernel = totals.dropped(DropReason::KernelBuffer);
+            let unread = [DropReason::Stopping, DropReason::ConnectionLimit].map(|why| totals.dropped(why));
+            let read = totals.get(Counter::UdpDatagrams) + totals.get(Counter::TcpFrames);
+            turn.received += read - (totals.drops() - kernel - unread.iter().sum::<u64>());
             turn.drops += totals.drops() - totals.dropped(DropReason::FrameIncomplete);
-            turn.kernel_drops += totals.dropped(DropReason::KernelBuffer);
+            turn.kernel_drops += kernel;
             turn.cpu_ns += cpu;
             turn.allocations += allocated;
         }
