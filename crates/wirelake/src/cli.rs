@@ -205,7 +205,7 @@ pub struct UdpForwarder {
     #[arg(long, env = "UDP_RCVBUF_BYTES", value_name = "BYTES", default_value_t = 33_554_432)]
     pub rcvbuf_bytes: usize,
     /// Memory for envelopes that wait for the agent, MiB
-    #[arg(long, env = "QUEUE_MIB", value_name = "MIB", default_value_t = 16)]
+    #[arg(long, env = "QUEUE_MIB", value_name = "MIB", default_value_t = 12)]
     pub queue_mib: usize,
     /// Folder for envelopes that memory has no room for; none drops them, counted
     #[arg(long, env = "SPOOL_DIR", value_name = "DIR")]
